@@ -59,6 +59,14 @@ AGENTS = (
 """Agents that run without an account where their model is named."""
 
 
+GENERATORS = {
+    "properdocs": ("properdocs==1.6.7", "mkdocs-materialx==10.2.2"),
+    "materialx": ("mkdocs==1.6.1", "mkdocs-materialx==10.2.2"),
+    "zensical": ("zensical==0.0.73",),
+}
+"""What makes the same pages as MkDocs and Material, each with the last releases that were tried."""
+
+
 def fingerprint() -> str:
     """Return a digest of everything in `pyproject.toml` and the lock that decides what an install
     brings.
@@ -176,46 +184,25 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def fleet(session: nox.Session) -> None:
-    """Ask a lake through Spark, as separate processes of which one is killed; needs Java 17."""
-    if shutil.which("java") is None:
-        session.error("Spark needs Java: apt-get install openjdk-17-jre-headless")
+    """Ask a lake through a real Spark Connect server, Sail, in a folder and in an object store."""
     tools = environment(session, "fleet", "site", "test")
-    install(session, tools / "python", "pyspark")
+    install(session, tools / "python", "pyspark-client==4.2.0", "pysail==0.7.2", "pandas<3")
     run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
 
 
 @nox.session(default=False)
 def ducklake(session: nox.Session) -> None:
-    """Push into a lake with a catalogue in a real PostgreSQL server,
-    from many processes at once.
-    """
-    if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
-        session.error("the tests start PostgreSQL: apt-get install postgresql")
+    """Read the files of a lake through a catalogue of DuckLake."""
     environment(session, "fleet", "site", "test")
-    # The extensions need an older DuckDB than the shared environment has: this one has both, and
+    # The extension needs an older DuckDB than the shared environment has: this one has both, and
     # all else from there.
-    session.install(
-        *(
-            each
-            for each in PROJECT["project"]["optional-dependencies"]["ducklake"]
-            if "duckdb" in each
-        )
-    )
-    folder = str(
-        session.run("python", "-c", "import site; print(site.getsitepackages()[0])", silent=True)
-    ).strip()
+    session.install("duckdb-extension-ducklake>=1.5.5")
+    script = "import site; print(site.getsitepackages()[0])"
+    folder = str(session.run("python", "-c", script, silent=True)).strip()
     (shared,) = (SHARED / "lib").glob("python*/site-packages")
-    (Path(folder) / "shared.pth").write_text(
-        f"import site; site.addsitedir({str(shared)!r})\n", "utf-8"
-    )
-    words = (
-        "-n",
-        "auto",
-        "--dist",
-        "worksteal",
-        "tests/acceptance/fleet/test_fleet_ducklake.py",
-        *session.posargs,
-    )
+    line = f"import site; site.addsitedir({str(shared)!r})\n"
+    (Path(folder) / "shared.pth").write_text(line, "utf-8")
+    words = ("tests/acceptance/fleet/test_fleet_ducklake.py", *session.posargs)
     session.run("python", "-m", "pytest", *words, env=in_memory())
 
 
@@ -363,10 +350,38 @@ def build(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def zensical(session: nox.Session) -> None:
-    """Build a site through Zensical instead of MkDocs, and compare."""
-    requirements = nox.project.dependency_groups(PROJECT, "test")
-    session.install("--editable", ".[site]", "zensical", *requirements)
-    session.run("pytest", "tests/acceptance/test_site_zensical.py", *session.posargs)
+    """Build a site through Zensical instead of MkDocs, and compare all pages."""
+    compare_generator(session, "zensical")
+
+
+@nox.session(default=False)
+def properdocs(session: nox.Session) -> None:
+    """Build a site through ProperDocs and MaterialX, and compare all pages."""
+    compare_generator(session, "properdocs")
+
+
+@nox.session(default=False)
+def materialx(session: nox.Session) -> None:
+    """Build a site through MkDocs with MaterialX, and compare all pages."""
+    compare_generator(session, "materialx")
+
+
+def compare_generator(session: nox.Session, generator: str) -> None:
+    """Build a site through a generator in this session's environment, and another through MkDocs
+    with Material in the shared one, and compare all their pages.
+    """
+    site = PROJECT["project"]["optional-dependencies"]["site"]
+    others = [text for text in site if not text.startswith("mkdocs")]
+    session.install("--editable", ".", *others, *GENERATORS[generator])
+    python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True)
+    tools = environment(session, "site", "test")
+    session.run(
+        str(tools / "pytest"),
+        "tests/acceptance/test_site_generators.py",
+        *session.posargs,
+        external=True,
+        env={"ORBIT_GENERATOR": generator, "ORBIT_GENERATOR_PYTHON": str(python).strip()},
+    )
 
 
 @nox.session(default=False)

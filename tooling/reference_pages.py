@@ -1,19 +1,28 @@
 """Reference pages of commands, made from their help, and of the Python API, from its docstrings.
 
-The man page is made here too.
+The man page, the stub of the registry's operations and their published schemas are made here too.
 """
 
 import ast
 import importlib.util
+import inspect
+import json
 import re
 import sys
 import textwrap
+import types
+import typing
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from orbit_registry.cli.main import COMMANDS, JOBS, KINDS, orbit
+from orbit_registry.answers import table
+from orbit_registry.answers.arguments import published
+from orbit_registry.answers.table import Operation
+from orbit_registry.cli.main import KINDS, command_lines, jobs, orbit
+from orbit_registry.registry import Registry
 
 WIDTH = 100
 HELP = ["-h", "--help"]
@@ -62,6 +71,79 @@ PUBLIC: Mapping[str, tuple[str, ...]] = {
 """Names that programs may import, by module."""
 
 
+SCHEMAS = Path(__file__).parents[1] / "docs/schemas/operations.schema.json"
+STUB = Path(__file__).parent / "orbit_registry/verbs.pyi"
+
+
+def operations() -> dict[str, Operation]:
+    """Return the operations of the table by their names in Python."""
+    loaded = {row.method: row.load() for row in table.rows()}
+    return {name: loaded[name] for name in sorted(loaded) if not loaded[name].is_group}
+
+
+def methods() -> dict[str, Operation]:
+    """Return the operations that are methods of the registry; its other methods come first."""
+    return {name: each for name, each in operations().items() if name not in vars(Registry)}
+
+
+def schemas() -> str:
+    """Return the published forms of what operations take and answer."""
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The operations",
+        "description": "What each operation takes, with the names that it has in Python, and the "
+        "data of its answer where `answers.schema.json` does not say it.",
+        "operations": {
+            each.name: published(each.run, each.arguments()) for each in operations().values()
+        },
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def stub() -> str:
+    """Return the types of the operations as methods, for those who check types."""
+    modules = {"typing"}
+    lines = [_method(name, each, modules) for name, each in methods().items()]
+    imports = "\n".join(f"import {module}" for module in sorted(modules - {"builtins"}))
+    head = "# Made from the table of operations by reference_pages.py."
+    return "\n".join([head, imports, "", "class Verbs:", *lines]) + "\n"
+
+
+def _method(name: str, each: Operation, modules: set[str]) -> str:
+    hints = typing.get_type_hints(each.run)
+    parts = ["self"]
+    for argument in list(inspect.signature(each.run).parameters.values())[1:]:
+        part = f"{argument.name}: {_hint(hints[argument.name], modules)}"
+        if argument.default is not inspect.Parameter.empty:
+            part += f" = {argument.default!r}"
+        parts.append(part)
+
+    return f"    def {name}({', '.join(parts)}) -> {_hint(hints['return'], modules)}: ..."
+
+
+def _hint(hint: Any, modules: set[str]) -> str:
+    """Return a type as text, and add the modules that it names."""
+    inner = typing.get_args(hint)
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        return " | ".join(_hint(part, modules) for part in inner)
+    if hint in (None, type(None), ...):
+        return "..." if hint is ... else "None"
+    if not inner:
+        modules.add(hint.__module__)
+        return hint.__qualname__ if hint.__module__ == "builtins" else _full_name(hint)
+
+    origin = typing.get_origin(hint)
+    modules.add(origin.__module__)
+    parts = ", ".join(_hint(part, modules) for part in inner)
+    return (
+        f"{origin.__qualname__ if origin.__module__ == 'builtins' else _full_name(origin)}[{parts}]"
+    )
+
+
+def _full_name(hint: Any) -> str:
+    return f"{hint.__module__}.{hint.__qualname__}"
+
+
 def reference() -> dict[str, str]:
     """Return the generated pages of `docs/reference/` by path."""
     pages = {f"commands/{name}": text for name, text in _command_pages().items()}
@@ -73,12 +155,12 @@ def _command_pages() -> dict[str, str]:
     context = click.Context(orbit, info_name="orbit")
     index = [HEAD]
     pages = {}
-    kinds = sorted({file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*COMMANDS})
-    jobs = {title: list(rows) for title, rows in JOBS.items()}
-    jobs["Other kinds of records"] = kinds
-    jobs["Help"] = ["new", "help"]
+    kinds = {file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*command_lines()}
+    names_by_job = {title: list(rows) for title, rows in jobs().items()}
+    names_by_job["Other kinds of records"] = sorted(kinds)
+    names_by_job["Help"] = ["new", "help"]
 
-    for title, names in jobs.items():
+    for title, names in names_by_job.items():
         index.append(f"## {title}\n")
         job_page = f"{title.lower().replace(' ', '-')}.md"
         sections = []
@@ -132,12 +214,24 @@ def _python_page() -> str:
         classes = {node.name: node for node in nodes}
         for name in names:
             parts += _class(classes[name])
+            if name == "Registry":
+                parts += [_operation_entry(*pair) for pair in methods().items()]
 
     # Its middle paragraph is the tree of the exceptions.
     docstring = str(ast.get_docstring(_source("errors")))
     tree = docstring.partition("\n\n")[2].rpartition("\n\n")[0]
     parts.append(f"## `orbit_registry.errors`\n\n```text\n{tree}\n```\n")
     return "\n".join(parts)
+
+
+def _operation_entry(name: str, each: Operation) -> str:
+    """Return an operation as a method of the registry."""
+    signature = _method(name, each, set()).strip().removeprefix("def ").removesuffix(": ...")
+    short = re.sub(
+        r"\b(?:\w+\.)+(?=[A-Z])", "", signature.replace("self, ", "").replace("self", "")
+    )
+    what = each.words.help.partition("\n\n")[0]
+    return f"`.{short}`\n:   {what}\n"
 
 
 def _source(module: str) -> ast.Module:
@@ -232,9 +326,9 @@ def _man_commands() -> Iterator[str]:
     yield _roff(str(orbit.help).partition("\n")[0])
     yield "\\fBorbit help \\fIcommand\\fR shows the options of a command."
     yield ".SH COMMANDS"
-    for job, rows in JOBS.items():
+    for job, rows in jobs().items():
         yield f".SS {_roff(job)}"
-        for name, (_, summary) in rows.items():
+        for name, summary in rows.items():
             yield f".TP\n.B orbit {_roff(name)}\n{_roff(summary)}"
 
 
@@ -253,5 +347,7 @@ def write(folder: Path) -> None:
 
 if __name__ == "__main__":
     write(Path(sys.argv[1]))
+    STUB.write_text(stub(), "utf-8")
+    SCHEMAS.write_text(schemas(), "utf-8")
     for man_page in sys.argv[2:]:
         Path(man_page).write_text(manual(), "utf-8")

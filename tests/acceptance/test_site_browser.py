@@ -217,6 +217,26 @@ def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
     assert tab.console == []
 
 
+def test_an_index_is_sorted_by_its_headings(home: str, tab: Tab) -> None:
+    page = tab.go(f"{home}adrs/")
+    ids = page.locator("table.orbit-index tbody .orbit-col-id")
+    as_listed = ids.all_text_contents()
+    heading = page.get_by_role("columnheader", name="Id")
+    heading.get_by_role("button").press("Enter")
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    expect(ids).to_have_text(sorted(as_listed))
+    heading.get_by_role("button").click()
+    assert page.url.endswith("?sort=-id")
+    heading.get_by_role("button").click()
+    expect(ids).to_have_text(as_listed)
+    page.goto(f"{home}adrs/?sort=-title")
+    titles = page.locator("table.orbit-index tbody .orbit-col-title > a")
+    expect(titles).to_have_text(sorted(titles.all_text_contents(), key=str.lower, reverse=True))
+    page.click(".orbit-filter button[type=reset]")
+    expect(ids).to_have_text(as_listed)
+    assert tab.console == []
+
+
 @pytest.mark.parametrize("url", ["adrs/ADR-0001/", "adrs/timeline/", "404.html"])
 def test_the_first_link_skips_to_the_content(home: str, tab: Tab, url: str) -> None:
     page = tab.go(home + url)
@@ -249,9 +269,32 @@ def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> N
 def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
     page = tab.go(f"{home}paths/?path=no/such.file")
     expect(page.locator(".orbit-said")).to_have_text("No records apply to no/such.file")
-    expect(page.locator(".orbit-answer .orbit-hint")).to_contain_text("orbit match PATH")
+    expect(page.locator(".orbit-answer .orbit-hint")).to_contain_text("Try src/")
     page.click(".orbit-answer .orbit-hint a >> nth=0")
     expect(page.locator(".orbit-answer .orbit-found a").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "leads_to"),
+    [
+        ("ADR-0002", "1 record for “ADR-0002”", "adrs/ADR-0002/"),
+        ("adr-2", "1 record for “adr-2”", "adrs/ADR-0002/"),
+        ("sessions in files", "“sessions in files”; Enter opens the first", "adrs/ADR-0002/"),
+        ("zzqqzz", "Nothing found for “zzqqzz”", ""),
+    ],
+)
+def test_the_box_of_the_start_page_leads_from_ids_and_words_to_records(
+    home: str, tab: Tab, text: str, answer: str, leads_to: str
+) -> None:
+    page = tab.go(home)
+    page.fill(".orbit-explorer input", text)
+    expect(page.locator(".orbit-said")).to_contain_text(answer)
+    if leads_to:
+        expect(page.locator(".orbit-answer .orbit-sentence").first).to_be_visible()
+
+    page.keyboard.press("Enter")
+    page.wait_for_url(home + leads_to)
+    assert (tab.console, tab.requests) == ([], [])
 
 
 @pytest.fixture(scope="module")

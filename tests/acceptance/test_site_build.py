@@ -143,7 +143,8 @@ def test_where_no_decision_names_a_path_the_page_of_paths_says_so(tmp_path: Path
     out = build(tmp_path / "repo", tmp_path / "site").out
     pages = {page.parent.relative_to(out).as_posix() for page in out.rglob("index.html")}
     assert {page.partition("/")[0] for page in pages} == {".", "adrs", "health", "legacy", "paths"}
-    assert "orbit-explorer" not in (out / "index.html").read_text("utf-8")
+    home = (out / "index.html").read_text("utf-8")
+    assert 'data-orbit-unscoped="the only decision names no files"' in home
     assert "orbit scope suggest" in (out / "paths/index.html").read_text("utf-8")
 
 
@@ -151,9 +152,14 @@ def test_counts_equal_the_records(demo: tuple[Path, Path, SiteResult]) -> None:
     _, out, _ = demo
     records = json.loads((out / "records.json").read_text("utf-8"))["records"]
     home = (out / "index.html").read_text("utf-8")
-    counts = re.findall(r'<a class="orbit-chip [^"]*" href="(\w+)/\?status=(\w+)">([\d,]+) ', home)
-    assert {(plural, status): int(count) for plural, status, count in counts} == Counter(
-        (record["url"].partition("/")[0], record["status"]) for record in records
+    (line,) = re.findall(r'<p class="orbit-line">(.*?)</p>', home)
+    totals = re.findall(r'<a href="(\w+)/">([\d,]+) ', line)
+    assert {plural: int(count) for plural, count in totals} == Counter(
+        record["url"].partition("/")[0] for record in records
+    )
+    statuses = re.findall(r'href="adrs/\?status=(\w+)">([\d,]+) ', line)
+    assert {status: int(count) for status, count in statuses} == Counter(
+        record["status"] for record in records if record["kind"] == "adr"
     )
 
 

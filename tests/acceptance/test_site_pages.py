@@ -123,6 +123,7 @@ def content_of(page: Path) -> str:
         r'<article class="md-content__inner.*?</article>(?=\s*</div>)', html, re.DOTALL
     )
     text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", article[0] if article else html)
+    text = re.sub(r"(Built from) .*? of \d{4}-\d\d-\d\d", r"\1 COMMIT", text)
     text = re.sub(r'<svg class="orbit-sparkline".*?</svg>', "VOTES", text, flags=re.DOTALL)
     return re.sub(r"\n\s*\n", "\n", text).strip() + "\n"
 

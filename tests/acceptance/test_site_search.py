@@ -303,10 +303,13 @@ def test_records_come_in_the_order_of_orbit_search(
 def test_pages_and_records_are_two_groups(
     site: str, tab: Tab, question: str, labels: list[str], hit: str
 ) -> None:
-    page = tab.go(f"{site}?q={question}")
+    page = tab.go(site)
+    page.keyboard.press("/")
+    page.fill("[role=combobox]", question)
     groups = page.locator("[role=listbox] > [role=group]")
     expect(groups).to_have_count(2)
     assert [group.get_attribute("aria-label") for group in groups.all()] == labels
+    expect(page.locator("[role=listbox] > [role=option]")).to_have_text("All results")
     expect(page.locator("output.orbit-hits-count")).to_have_text(
         re.compile(r"^\d+ pages?, \d+ records?$")
     )
@@ -321,7 +324,7 @@ def test_what_is_shown_of_a_hit_ends_with_a_whole_word(tmp_path: Path, tab: Tab)
     write_learning(root, 99999, summary="Zebra", body=" ".join(words))
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
     with served(tmp_path / "site") as url:
-        line = tab.go(f"{url}?q=zebra").locator("[aria-label=Records] [role=option] small").first
+        line = tab.go(f"{url}search/?q=zebra").locator("[data-orbit-found] small").first
         expect(line).to_have_text(re.compile("zebra.*…$"))
         assert {*(line.text_content() or "").strip("…").split()} <= {*words}
 
@@ -334,7 +337,7 @@ def test_what_is_shown_of_a_hit_leaves_its_status_section_out(tmp_path: Path, ta
     write_learning(root, 99999, summary="Zebra", body=history)
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
     with served(tmp_path / "site") as url:
-        line = tab.go(f"{url}?q=zebra").locator("[aria-label=Records] [role=option] small").first
+        line = tab.go(f"{url}search/?q=zebra").locator("[data-orbit-found] small").first
         expect(line).to_have_text("A zebra waits.")
 
 
@@ -347,8 +350,8 @@ def test_the_keyboard_leads_to_a_hit(site: str, tab: Tab, width: int) -> None:
     expect(box).to_be_focused()
     page.keyboard.type("redis")
     expect(box).to_have_attribute("aria-expanded", "true")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowUp")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
     chosen = page.locator(f"#{box.get_attribute('aria-activedescendant')}")
     expect(chosen).to_have_attribute("aria-selected", "true")
     expect(chosen).to_be_in_viewport()
@@ -359,6 +362,64 @@ def test_the_keyboard_leads_to_a_hit(site: str, tab: Tab, width: int) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url(f"{site}adrs/ADR-0005/")
     assert tab.console == []
+
+
+HOSTILE = """"><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}} javascript:alert(3)"""
+
+
+def test_the_page_of_results_can_be_linked_and_used(site: str, tab: Tab) -> None:
+    page = tab.go(f"{site}health/?q=redis")  # from any page
+    page.wait_for_url(f"{site}search/?q=redis")
+    box = page.get_by_label("Search for")
+    expect(box).to_have_value("redis")
+    expect(page.locator("[data-orbit-found] a").first).to_contain_text("Redis")
+    expect(page.locator("[data-orbit-found] a mark").first).to_be_visible()
+    assert page.title().startswith("redis - Search - ")
+
+    box.fill("session files")
+    box.press("Enter")
+    page.wait_for_url(f"{site}search/?q=session%20files")
+    expect(page.locator("[data-orbit-count]")).to_contain_text("record")
+    page.go_back()
+    expect(page.get_by_label("Search for")).to_have_value("redis")
+    assert tab.console == []
+
+
+def test_all_results_are_one_key_away_from_the_box(site: str, tab: Tab) -> None:
+    page = tab.go(site)
+    page.keyboard.press("/")
+    page.keyboard.type("session")
+    expect(page.locator("[role=listbox] > [role=option]")).to_be_visible()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{site}search/?q=session")
+
+
+def test_a_missing_page_leads_to_results(demo_site: DemoSite, tab: Tab) -> None:
+    missing = (demo_site() / "404.html").read_text("utf-8")
+    assert '<form class="orbit-lookup" hidden' in missing
+    with served(demo_site()) as url:
+        page = tab.go(f"{url}404.html")
+        page.get_by_label("Search for").fill("redis")
+        page.get_by_role("button", name="Search", exact=True).click()
+        page.wait_for_url("**/search/?q=redis")
+
+
+def test_without_scripts_the_page_of_results_names_the_lists(site: str, browser: Browser) -> None:
+    with tab_of(browser, scripts=False) as opened:
+        page = opened.go(f"{site}search/?q=redis")
+        expect(page.locator("article")).to_contain_text("needs JavaScript")
+        expect(page.locator("[data-orbit-results] form")).to_be_hidden()
+        page.locator("[data-orbit-plain] a").first.click()
+        expect(page.locator("h1")).to_be_visible()
+
+
+def test_a_hostile_question_stays_text(site: str, tab: Tab) -> None:
+    page = tab.go(f"{site}search/?q={quote(HOSTILE)}")
+    expect(page.locator("[data-orbit-count]")).not_to_be_empty()
+    expect(page.get_by_label("Search for")).to_have_value(HOSTILE)
+    assert page.locator("article img, article script").count() == 0
+    assert tab.console == tab.requests == []
 
 
 def test_titles_are_read_at_the_focus_and_words_at_the_first_key(site: str, tab: Tab) -> None:

@@ -1,8 +1,7 @@
-"""Cost of a lake: `python -m tests.bench fleet --repositories 5000` makes one up, compacts it and
-asks it.
+"""Cost of a lake: `python -m tests.bench fleet --repositories 340` makes one up and asks it.
 
-A made-up repository has 100 records of about 1.3 kB, three globs and five votes each. Prints a
-table in Markdown.
+A made-up repository has 100 records, or `--records` of them, of about 1.3 kB, with three globs and
+five votes each. Prints a table in Markdown.
 """
 
 import argparse
@@ -19,83 +18,84 @@ from pathlib import Path
 import duckdb
 from tests.bench.synthetic import make_repository
 
-from orbit_registry.fleet.lake import TABLES_SQL, Lake, Push, file_stem, folder_name
+from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Lake, file_of
 from orbit_registry.fleet.report import questions
 
 RECORDS, VOTES = 100, 5
-ROWS = f"""
+MADE = """
 CREATE TABLE made AS
 SELECT 'acme/r' || r AS repository, r % 64 AS part, 'R-' || i AS record_id, i, hash(r, i) AS h
-FROM range($repositories) AS a(r), range({RECORDS}) AS b(i);
+FROM range($first, $last) AS a(r), range($records) AS b(i)
+"""
+ROWS = f"""
 INSERT INTO lake_records BY NAME SELECT
-    repository, 1 AS sequence, false AS removed, md5(h::VARCHAR) AS digest, record_id, md5(h::VARCHAR) AS uid,
+    record_id, md5(h::VARCHAR) AS digest, md5(h::VARCHAR) AS uid,
     CASE WHEN i % 4 = 0 THEN 'adr' ELSE 'learning' END AS kind,
     'Use tool ' || h % 40000 || ' for part ' || h % 7 AS title,
     CASE WHEN h % 20 = 0 THEN 'rejected' ELSE 'accepted' END AS status,
     CASE WHEN h % 20 = 0 THEN 'closed' ELSE 'live' END AS phase,
     array_to_string([md5((h + n)::VARCHAR) FOR n IN range(40)], ' ') AS body,
-    'part' || h % 7 || ' tool' || h % 40000 AS title_key, md5((h % 900000)::VARCHAR) AS text_key, h % 50 = 1 AS negated
-FROM made;
-INSERT INTO lake_scopes BY NAME SELECT
-    repository, 1 AS sequence, record_id, 'path' AS axis, 'src/m' || (h + n) % 500 || '/**' AS value, n AS position,
-    false AS exclude, 'directory' AS anchor_kind, 'src/m' || (h + n) % 500 AS anchor
-FROM made, range(3) AS c(n);
-INSERT INTO lake_links BY NAME SELECT
-    repository, 1 AS sequence, record_id, CASE WHEN h % 50 = 2 THEN 'overrides' ELSE 'related_to' END AS rel,
-    CASE WHEN h % 50 = 2 THEN 'acme/r0:' ELSE '' END || 'R-' || h % {RECORDS} AS target, false AS derived
-FROM made;
-INSERT INTO lake_votes BY NAME SELECT
-    repository, 1 AS sequence, record_id, 'model' AS voter_model, 'T-' || n AS task_id,
-    TIMESTAMP '2026-01-01' + to_days((h % 300)::INTEGER) AS voted_at
-FROM made, range({VOTES}) AS c(n);
-INSERT INTO lake_rejected BY NAME SELECT
-    repository, 1 AS sequence, record_id, 0 AS position, 'Tool' AS option,
-    'part' || h % 7 || ' tool' || h % 30000 AS option_key
-FROM made WHERE i % 8 = 0;
+    'part' || h % 7 || ' tool' || h % 40000 AS title_key, md5((h % 900000)::VARCHAR) AS text_key,
+    h % 50 = 1 AS negated,
+    [
+        {{axis: 'path', "value": 'src/m' || (h + n) % 500 || '/**', "position": n, "exclude": false,
+        anchor_kind: 'directory', anchor: 'src/m' || (h + n) % 500}} FOR n IN range(3)
+    ] AS scopes,
+    [
+        {{rel: CASE WHEN h % 50 = 2 THEN 'overrides' ELSE 'related_to' END,
+        target: CASE WHEN h % 50 = 2 THEN 'acme/r0:' ELSE '' END || 'R-' || h % 100, derived: false}}
+    ] AS links,
+    [
+        {{voter_model: 'model', task_id: 'T-' || n,
+        voted_at: TIMESTAMP '2026-01-01' + to_days((h % 300)::INTEGER)}} FOR n IN range({VOTES})
+    ] AS votes,
+    CASE WHEN i % 8 = 0 THEN [
+        {{"position": 0, "option": 'Tool', option_key: 'part' || h % 7 || ' tool' || h % 30000}}
+    ] END AS rejected
+FROM made WHERE repository = $name
 """  # noqa: E501
-MADE_TABLES = ("records", "scopes", "links", "votes", "rejected")
+WHEN = "2026-01-01T00:00:00Z"
 
 
-def make_lake(folder: Path, repositories: int) -> None:
-    """Write one push of each repository, in lots of a few hundred:
-    what their CI jobs would have written.
-    """
-    lake = Lake(str(folder), create=True)
-    for first in range(0, repositories, 500):
+def make_lake(folder: Path, repositories: int, records: int = RECORDS) -> None:
+    """Write the records of each repository: what a collection would have written."""
+    lake = Lake(str(folder))
+    lake.make()
+    lot = max(50_000 // records, 1)
+    for first in range(0, repositories, lot):
+        last = min(first + lot, repositories)
         with duckdb.connect() as connection:
             connection.execute(TABLES_SQL.read_text("utf-8"))
-            lot = ROWS.replace(
-                "range($repositories)", f"range({first}, {min(first + 500, repositories)})"
-            )
-            connection.execute(lot)
-            for number in range(first, min(first + 500, repositories)):
-                name = f"acme/r{number}"
-                bucket = folder_name(lake.bucket_of(name))
-                files = [
-                    f"{table}/{bucket}/{file_stem(name)}.000001.made.parquet"
-                    for table in MADE_TABLES
-                ]
-                for table, file in zip(MADE_TABLES, files, strict=True):
-                    (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                    rows = f"FROM lake_{table} WHERE repository = '{name}'"
-                    connection.execute(
-                        f"COPY ({rows}) TO '{folder / file}' (FORMAT parquet, COMPRESSION zstd)"
-                    )
-                when = "2026-01-01T00:00:00Z"
-                lake.commit(
-                    Push(
-                        name,
-                        1,
-                        1,
-                        "c",
-                        when,
-                        when,
-                        RECORDS,
-                        "d",
-                        "acme/r0 0f3a",
-                        files=tuple(files),
-                    )
-                )
+            connection.execute(MADE, {"first": first, "last": last, "records": records})
+            for number in range(first, last):
+                _write(connection, folder, number, records)
+
+
+def _write(connection: duckdb.DuckDBPyConnection, folder: Path, number: int, records: int) -> None:
+    name = f"acme/r{number}"
+    connection.execute("DELETE FROM lake_records")
+    connection.execute("DELETE FROM lake_repositories")
+    connection.execute(ROWS, {"name": name})
+    state = {
+        "commit": "c",
+        "committed_at": WHEN,
+        "pushed_at": WHEN,
+        "first_seen_at": WHEN,
+        "last_seen_at": WHEN,
+        "extends": "acme/r0 0f3a",
+        "reader": "orbit",
+        "folder": "",
+        "first_commit": f"{number:040x}",
+        "error": "",
+        "renamed_from": "",
+    }
+    columns = ", ".join(f"'{value}' AS \"{key}\"" for key, value in state.items())
+    more = f"{records} AS records, false AS is_fork, false AS is_archived, true AS is_expected"
+    connection.execute(f"INSERT INTO lake_repositories BY NAME SELECT {columns}, {more}")
+    for table in TABLES:
+        file = folder / file_of(table, name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        connection.execute(f"COPY lake_{table} TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def cost(arguments: Sequence[str], folder: Path) -> tuple[float, float, float]:
@@ -146,16 +146,17 @@ def measure_pushes(folder: Path) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.bench fleet", description=__doc__)
     parser.add_argument("--repositories", type=int, default=200)
+    parser.add_argument("--records", type=int, default=RECORDS)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lake = folder / "lake"
         maker = multiprocessing.get_context("spawn").Process(
-            target=make_lake, args=(lake, options.repositories)
+            target=make_lake, args=(lake, options.repositories, options.records)
         )
         maker.start()  # its memory would count as that of every command that this process starts
         maker.join()
-        records = options.repositories * RECORDS
+        records = options.repositories * options.records
         print(
             f"{options.repositories:,} repositories, {records:,} records, {records * VOTES:,} "
             f"votes: ",
@@ -171,16 +172,16 @@ def main(arguments: Sequence[str]) -> int:
             "--format",
             "json",
         ]
-        uncompacted = cost([*lookup, "--repository", "acme/r1"], folder)
-        compaction = cost(["fleet", "compact", str(lake), "--grace", "0"], folder)
-        print("{:,} files, {:,.0f} MB after the compaction\n".format(*size_of(lake)))
+        print("\n")
         print("| what | seconds | CPU seconds | peak memory |\n|---|---|---|---|")
-        print_row("lookup by path in one repository, before the compaction", uncompacted)
-        print_row("compaction", compaction)
         print_row(
             "lookup by path in one repository", cost([*lookup, "--repository", "acme/r1"], folder)
         )
         print_row("lookup by path in all", cost(lookup, folder))
+        count = ["fleet", "query", "SELECT count(*) FROM records", "--lake", str(lake)]
+        print_row("count of all records", cost(count, folder))
+        found = ["fleet", "search", "tool", "for", "part", "5", "--lake", str(lake)]
+        print_row("search over all", cost(found, folder))
         for question in questions():
             print_row(
                 f"report {question}",

@@ -116,6 +116,15 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
         commit_all(root)
 
 
+def make_many_files(root: Path, number: int, *, seed: int = 7) -> None:
+    """Write a repository of 200 records and `number` small files of code, a hundred a folder."""
+    make_repository(root, 200, seed=seed, commit=False)
+    for position in range(number):
+        _write(root / f"many/{position // 100}/{position % 100}.py", f"value = {position}\n")
+
+    commit_all(root)
+
+
 def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
     """Write the repository of `make_repository` with two inputs, files of their own,
     under each learning.

@@ -30,6 +30,8 @@ SESSIONS = {
     "minimums",
     "newest",
     "zensical",
+    "properdocs",
+    "materialx",
 }
 
 
@@ -137,6 +139,7 @@ def test_every_extra_brings_what_the_package_imports() -> None:
     names = [
         re.split(r"[^\w-]", requirement)[0] for extra in extras.values() for requirement in extra
     ]
+    names.remove("pandas")  # Spark's client imports it, and can't use its version 3 yet
     # A module has the name of its package, or the first or last word of it.
     modules = {
         name: f"(?:{name.replace('-', '_')}|{name.split('-')[0]}|{name.split('-')[-1]})"

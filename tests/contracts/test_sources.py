@@ -154,6 +154,7 @@ STARTS = {
     "site/npm.py": "npm, in an empty folder",
     "install/trial.py": "the hook that we would install",
     "hook/refresh.py": "ourselves",
+    "fleet/collect.py": "ourselves, for one repository",
     "mcp/proxy.py": "the server that its command line names",
 }
 """Every module that starts a program, and which."""

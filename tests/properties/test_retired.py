@@ -23,6 +23,7 @@ from orbit_registry.briefs.pitch import pitch
 from orbit_registry.briefs.plan import plan_brief, plan_text
 from orbit_registry.cli.main import run
 from orbit_registry.exporters.rules import plan
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.hook.context import Context
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
@@ -37,10 +38,10 @@ from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.site import explorer, feeds, search_data
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.hosting import Forge
 from orbit_registry.site.record_page import article
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import SiteMap, url_of
-from orbit_registry.site.views import Relations, card_html, listing, record_view
+from orbit_registry.site.views import card_html, listing, record_view
 from orbit_registry.site.words import items_html
 
 KINDS = load_kinds()

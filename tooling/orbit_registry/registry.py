@@ -1,4 +1,5 @@
-"""Facade of the package: one workspace and one method for each verb.
+"""Facade of the package: one workspace and a method for each verb; those of the table of
+operations come from `verbs`.
 
 Each method imports what it needs, so that `orbit list` starts without the gate, importers and site.
 """
@@ -15,6 +16,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
+from orbit_registry.verbs import Verbs
 from orbit_registry.workspace.author import Author, Review, current_author
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
-    from orbit_registry.operations import lifecycle
     from orbit_registry.operations import renumber as numbers
     from orbit_registry.operations.explain_import import Explanation
     from orbit_registry.operations.freshness import renames
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from orbit_registry.workspace.journal import FileChange
 
 
-class Registry:
+class Registry(Verbs):
     """One workspace and the verbs on it; values are cached until `refresh`."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -350,10 +351,16 @@ class Registry:
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
-        self.refresh()
-        if self._found(any_id).kind.in_document:
+        if self._is_decision(any_id):
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
+
+    def _is_decision(self, any_id: str) -> bool:
+        """Say whether an id is that of a decision, which no edit of it changes."""
+        if len(self.collection.records.candidates(any_id)) != 1:
+            self.refresh()
+
+        return self._found(any_id).kind.in_document
 
     def planned_update(
         self, any_id: str, edit: Edit, *, title: str | None = None
@@ -362,8 +369,7 @@ class Registry:
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
-        self.refresh()
-        if self._found(any_id).kind.in_document:
+        if self._is_decision(any_id):
             return adrs.plan_update(self.workspace, any_id, edit, title)
         return lifecycle.plan_change(self.workspace, any_id, edit)
 
@@ -437,12 +443,6 @@ class Registry:
 
         return verification.verify(self._reread(), any_id, statement, self.author())
 
-    def vote(self, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
-        """Vote for a record that helped in a task."""
-        from orbit_registry.operations import lifecycle
-
-        return lifecycle.vote(self._reread(), any_id, task, self.author(model))
-
     def check(
         self,
         paths: Sequence[str] = (),
@@ -457,9 +457,13 @@ class Registry:
         """Run the gate."""
         from orbit_registry.checks import engine
 
+        def read() -> Reading:
+            self.refresh()
+            return self.reading
+
         return engine.gate(
             self.workspace,
-            self.refresh,
+            read,
             paths=paths,
             against=against,
             fix=fix,
@@ -531,9 +535,10 @@ class Registry:
 
         A record that is not written yet counts as if it were.
         """
+        from orbit_registry.matching.match import inputs_after_writing
         from orbit_registry.matching.visibility import surroundings_of, visibilities
 
-        around = surroundings_of(self.workspace)
+        around = surroundings_of(self.workspace, inputs_after_writing(self.workspace))
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))

@@ -1,4 +1,5 @@
 /* Asks the snapshot in SQL: loads DuckDB at a click and shows rows; whatever a record says is text, never markup. */
+const { orbitWords } = globalThis;
 const MOST = 1000;
 const form = document.querySelector(".orbit-console");
 const asking = form.querySelector("[data-orbit-asking]");
@@ -60,16 +61,16 @@ const table = (rows) => {
 const run = async () => {
   const sql = input.value.trim().replace(/;+$/, "");
   if (!sql) return;
-  said.textContent = "Asking…";
+  said.textContent = orbitWords.word("console.asking");
   const began = performance.now();
   try {
     const rows = await asText(sql);
-    const many = rows.numRows > MOST ? `The first ${MOST.toLocaleString("en")} rows` : `${rows.numRows.toLocaleString("en")} ${rows.numRows === 1 ? "row" : "rows"}`;
+    const many = rows.numRows > MOST ? orbitWords.word("console.first", { n: MOST.toLocaleString(orbitWords.language) }) : orbitWords.counted("console.row", rows.numRows);
     answer.replaceChildren(table(rows));
-    said.textContent = `${many} in ${Math.round(performance.now() - began)} ms.`;
+    said.textContent = orbitWords.word("console.took", { rows: many, ms: Math.round(performance.now() - began) });
   } catch (error) {
     answer.replaceChildren(made("pre", made("code", error.message)));
-    said.textContent = "DuckDB says:";
+    said.textContent = orbitWords.word("console.says");
   }
   answer.hidden = false;
   const address = new URL(location);
@@ -82,7 +83,7 @@ form.hidden = false;
 document.querySelector("[data-orbit-asleep]").remove();
 start.addEventListener("click", async () => {
   start.disabled = true;
-  said.textContent = "Loading DuckDB…";
+  said.textContent = orbitWords.word("console.loading");
   try {
     connection = await open();
     start.parentElement.remove();
@@ -91,7 +92,7 @@ start.addEventListener("click", async () => {
     said.textContent = "";
   } catch (error) {
     start.disabled = false;
-    said.textContent = `DuckDB can't be loaded here: ${error.message}`;
+    said.textContent = orbitWords.word("console.failed", { reason: error.message });
   }
 });
 form.addEventListener("submit", (event) => {
@@ -102,7 +103,7 @@ input.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
 });
 for (const code of document.querySelectorAll("[data-orbit-sql]")) {
-  const take = made("button", "Use this");
+  const take = made("button", orbitWords.word("console.use"));
   take.type = "button";
   take.className = "orbit-take";
   take.addEventListener("click", () => {

@@ -79,12 +79,14 @@
     if (record.updated) parts.push(`changed ${record.updated}`);
     return parts.join(" · ");
   };
-  const row = ({ record, by }, path, root) => {
-    const link = made("a", "", made("span", "orbit-id", record.id), record.title);
-    link.href = new URL(record.url, root);
-    const chip = made("span", `orbit-chip ${record.css}`, record.word);
-    return made("li", "", link, " ", chip, made("div", "orbit-why", highlighted(by, path), made("small", "", why(record))));
+  const linked = (url, root, ...inside) => Object.assign(made("a", "", ...inside), { href: new URL(url, root) });
+  const chipOf = ({ css, word }) => made("span", `orbit-chip ${css}`, word);
+  const item = (record, root, ...below) => {
+    const link = linked(record.url, root, made("span", "orbit-id", record.id), record.title);
+    const sentence = record.sentence ? made("p", "orbit-sentence", record.sentence) : "";
+    return made("li", "", link, " ", chipOf(record), sentence, ...below);
   };
+  const row = ({ record, by }, path, root) => item(record, root, made("div", "orbit-why", highlighted(by, path), made("small", "", why(record))));
   const list = (found, path, root, most) => {
     const shown = found.slice(0, most);
     const items = made("ul", "orbit-found", ...shown.map((one) => row(one, path, root)));
@@ -92,6 +94,27 @@
   };
 
   const clean = (text) => text.trim().replace(/\\/g, "/").replace(/^(\.?\/)+/, "").replace(/\/{2,}/g, "/");
+  const isPath = (text) => !/\s/.test(text) && (text.includes("/") || /\.[A-Za-z]\w{0,9}$/.test(text));
+
+  /* Folders that every project has say nothing of what a file is about. */
+  const USUAL = new Set("src lib app apps main java kotlin python com org net io pkg cmd internal packages modules test tests docs doc index init".split(" "));
+  const piecesOf = (name) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  /* Returns the rows of the records whose texts have the names of a path's folders, those with most first. */
+  const mentioning = ({ owners, terms, words }, path) => {
+    const names = path.replace(/\.\w+$/, "").split("/").filter((name) => name.length > 2 && !USUAL.has(name.toLowerCase()));
+    const counts = new Map();
+    const rowsOf = (piece) => {
+      const steps = terms[words[piece] ?? piece] ?? [];
+      const rows = new Set();
+      for (let at = 0, slot = 0; at < steps.length; at += 2) rows.add(owners[(slot += steps[at])]);
+      return rows;
+    };
+    for (const name of new Set(names)) {
+      const [first, ...others] = piecesOf(name).map(rowsOf);
+      for (const row of first ?? []) if (others.every((rows) => rows.has(row))) counts.set(row, (counts.get(row) ?? 0) + 1);
+    }
+    return [...counts].sort(([, count], [, more]) => more - count).map(([row]) => row);
+  };
 
   const start = (form) => {
     const input = form.querySelector("input");
@@ -102,13 +125,29 @@
     const home = new URL(form.dataset.orbitExplorer, location);
     const whole = home.pathname === location.pathname;
     const most = Number(form.dataset.orbitMost) || Infinity;
-    let data = null;
+    const json = async (address) => (await fetch(address)).json();
+    const once = (read) => {
+      let reading = null;
+      return () => (reading ??= read().catch(() => (reading = null)));
+    };
+    const words = new URL(form.dataset.orbitWords, location);
+    const script = document.querySelector("script[src*='assets/orbit/explorer.js']");
+    const scopes = once(() => json(new URL(form.dataset.orbitPaths, location)));
+    const records = once(async () => new Map((await json(new URL(form.dataset.orbitRecords, location))).records.map((record) => [record.id, record])));
+    const search = once(async () => {
+      const [titles, texts, { finder }] = await Promise.all([
+        json(new URL("titles.json", words)), json(new URL("words.json", words)), import(new URL("search.js", script.src)),
+      ]);
+      return { titles, texts, find: finder(titles, texts) };
+    });
     const loaded = async () => {
-      try {
-        data ??= await (await fetch(new URL(form.dataset.orbitPaths, location))).json();
-      } catch {
+      const data = await scopes();
+      if (!data) {
         said.textContent = "The scopes of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
+        return null;
       }
+      const byId = await records();
+      for (const record of data.records) record.sentence ??= byId?.get(record.id)?.sentence ?? "";
       return data;
     };
 
@@ -132,7 +171,7 @@
         if (group === "history" && whole) {
           parts.push(made("details", "orbit-more", made("summary", "", `${name} (${held.length})`), items));
         } else {
-          parts.push(made("h3", "", name), items);
+          parts.push(made("h2", "", name), items);
         }
       }
       if (left) {
@@ -142,32 +181,74 @@
       }
       answer.replaceChildren(...parts);
     };
+    /* Returns the records of some rows of the search as lists draw them. */
+    const ofRows = async (rows) => {
+      const { titles: { records: all, looks } } = await search();
+      const byId = await records();
+      return rows.map((row) => {
+        const [id, title, look, , url] = all[row];
+        return { id, title, url: url ?? `${looks[look].folder}${id}/`, ...looks[look], sentence: byId?.get(id)?.sentence, listed: byId?.get(id) };
+      });
+    };
+    /* Lists the decisions that name no files and whose texts name the folders of a path. */
+    const mention = async (path) => {
+      const text = input.value;
+      const ready = await search();
+      if (!ready) return;
+      const candidates = await ofRows(mentioning(ready.texts.records, path));
+      const bare = candidates.filter(({ listed, closed }) => listed && !listed.scope.paths.length && !closed).slice(0, Math.min(most, 20));
+      if (!bare.length || text !== input.value) return;
+      const title = bare.length === 1 ? "This one mentions its folders" : `These ${bare.length} mention its folders`;
+      answer.append(made("h2", "", title), made("ul", "orbit-found", ...bare.map((record) => item(record, root))));
+    };
+    const askPath = async (path) => {
+      const data = await loaded();
+      if (!data || path !== clean(input.value)) return;
+      const found = applying(data, path);
+      const live = found.filter(({ record }) => ["must", "consider"].includes(groupOf(record))).length;
+      const { orbitUnscoped: unscoped, orbitOverlooked: overlooked } = form.dataset;
+      const missing = live ? "" : unscoped ?? overlooked ?? "";
+      const none = unscoped ? `No decision names ${path}` : `No records apply to ${path}`;
+      const sentence = live ? `${live === 1 ? "1 record applies" : `${live} records apply`} to ${path}` : none;
+      show(found, path, missing ? `${sentence}: ${missing}` : sentence);
+      if (!found.length) examples();
+      if (!live && unscoped) await mention(path);
+    };
+    const askWords = async (text) => {
+      const ready = await search();
+      if (!ready || text !== input.value.trim()) return;
+      const rows = ready.find.records(text).slice(0, ready.find.names(text) ? 1 : undefined);
+      const found = await ofRows(rows.slice(0, most));
+      if (text !== input.value.trim()) return;
+      const count = rows.length === 1 ? "1 record" : `${rows.length} records`;
+      said.textContent = rows.length ? `${count} for “${text}”; Enter opens the first` : `Nothing found for “${text}”`;
+      answer.replaceChildren(made("ul", "orbit-found", ...found.map((record) => item(record, root))));
+    };
     const ask = async (keep) => {
-      if (!(await loaded())) return;
-      const path = clean(input.value);
+      const text = input.value.trim();
+      const path = clean(text);
       if (whole && keep) history.replaceState(null, "", path ? `?path=${encodeURIComponent(path)}` : location.pathname);
       if (!path) {
         said.textContent = "";
         examples();
-        return;
-      }
-      const found = applying(data, path);
-      const live = found.filter(({ record }) => ["must", "consider"].includes(groupOf(record))).length;
-      const overlooked = live ? "" : form.dataset.orbitOverlooked ?? "";
-      const words = live === 1 ? `1 record applies to ${path}` : `${live || "No"} records apply to ${path}`;
-      show(found, path, overlooked ? `${words}: ${overlooked}` : words);
-      if (!found.length) examples();
+      } else if (whole || isPath(text)) await askPath(path);
+      else await askWords(text);
     };
     const named = async (glob) => {
-      if (!(await loaded())) return;
+      const data = await loaded();
+      if (!data) return;
       const found = data.records.filter((record) => record.globs.includes(glob)).map((record) => ({ record, by: glob }));
       show(found, "", found.length === 1 ? `1 record names ${glob}` : `${found.length || "No"} records name ${glob}`);
     };
 
     form.hidden = false;
-    form.addEventListener("submit", (event) => { event.preventDefault(); ask(true); });
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      await ask(true);
+      if (!whole && !isPath(input.value.trim())) answer.querySelector("a")?.click();
+    });
     input.addEventListener("input", () => ask(true));
-    input.addEventListener("focus", () => { if (!data) ask(false); }, { once: true });
+    input.addEventListener("focus", () => { scopes(); if (!whole) search(); }, { once: true });
     document.addEventListener("click", (event) => {
       const link = event.target.closest?.("[data-orbit-path]");
       if (!link || !whole) return;

@@ -41,7 +41,31 @@
       if (text.value.trim()) query.set("find", text.value.trim());
       for (const chip of chips) if (chip.getAttribute("aria-pressed") === "true") query.append("status", chip.value);
       for (const select of selects) if (select.value.trim()) query.set(select.name, select.value.trim());
+      if (order) query.set("sort", order);
       return query;
+    };
+    /* Columns are sorted by a press on their heading: up, down, then as the page lists them. */
+    let order = "";
+    const valueOf = (record, column) =>
+      ({ id: record.id, status: record.word, date: record.date ?? "", cited: record.cited_by, in_code: record.built })[column]
+      ?? (column === "title" || column === form.dataset.orbitHeadline ? record.title : record.fields[column] ?? "");
+    const natural = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+    const sorted = (records) => {
+      if (!order) return records;
+      const column = order.replace("-", ""), sign = order.startsWith("-") ? -1 : 1;
+      return [...records].sort((one, other) => {
+        const [first, second] = [valueOf(one, column), valueOf(other, column)].map((value) => String(value || ""));
+        if (!first || !second) return (second ? 1 : 0) - (first ? 1 : 0); // what says nothing comes last
+        return sign * natural.compare(first, second);
+      });
+    };
+    const heads = [...table.tHead.rows[0].cells];
+    const columnOf = (head) => head.className.replace("orbit-col-", "");
+    const markHeads = () => {
+      for (const head of heads) {
+        if (order.replace("-", "") !== columnOf(head)) head.removeAttribute("aria-sort");
+        else head.setAttribute("aria-sort", order.startsWith("-") ? "descending" : "ascending");
+      }
     };
     const wordsOf = (record, name) =>
       name === "tag" ? record.tags : name === "year" ? [(record.date ?? "").slice(0, 4)] : (record.fields[name] ?? "").split(", ");
@@ -86,6 +110,7 @@
       const query = state();
       if (keep) history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
       form.classList.toggle("orbit-chosen", query.size > 0);
+      markHeads();
       for (const whole of [pages, table.caption]) if (whole) whole.hidden = query.size > 0;
       if (!query.size) {
         body.replaceChildren(...first);
@@ -98,7 +123,7 @@
         said.textContent = "The list of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
         return;
       }
-      const found = held.filter(fits(query, held));
+      const found = sorted(held.filter(fits(query, held)));
       const byId = new Map(held.map((record) => [record.id, record]));
       body.replaceChildren(...found.slice(0, MOST).map((record) => row(record, byId)));
       said.textContent = found.length > MOST ? `${found.length} found, the first ${MOST} are shown` : `${found.length} found`;
@@ -112,6 +137,17 @@
     for (const select of selects) if (select.list) select.addEventListener("focus", () => propose(select), { once: true });
     const query = new URLSearchParams(location.search);
     text.value = query.get("find") ?? "";
+    order = heads.some((head) => columnOf(head) === query.get("sort")?.replace("-", "")) ? query.get("sort") : "";
+    for (const head of heads) {
+      const button = made("button", "orbit-sort", ...head.childNodes);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        const column = columnOf(head);
+        order = { [column]: `-${column}`, [`-${column}`]: "" }[order] ?? column;
+        show(true);
+      });
+      head.replaceChildren(button);
+    }
     for (const chip of chips) chip.setAttribute("aria-pressed", query.getAll("status").includes(chip.value));
     for (const select of selects) select.value = query.get(select.name) ?? "";
     form.hidden = false;
@@ -122,6 +158,7 @@
       text.value = "";
       for (const chip of chips) chip.setAttribute("aria-pressed", "false");
       for (const select of selects) select.value = "";
+      order = "";
       show(true);
     });
     for (const chip of chips) {

@@ -14,6 +14,16 @@
   import(new URL("searchbox.js", document.currentScript.src));
 })();
 
+/* The navigation marks the list that a page is in: the nearest one that it names. */
+(() => {
+  "use strict";
+  const lists = document.querySelector("[data-orbit-lists]")?.dataset.orbitLists.split(" ") ?? [];
+  const links = [...document.querySelectorAll(".md-nav--primary .md-nav__link[href]")];
+  const find = (list) => links.find((link) => link.getAttribute("href") === list);
+  const nearest = lists.map(find).find((link) => link);
+  nearest?.classList.add("md-nav__link--active");
+})();
+
 /* A citation shows what it leads to: while the pointer rests on it or on the preview, or it has the focus; Escape hides it. */
 (() => {
   "use strict";
@@ -102,7 +112,7 @@
     button.textContent = words;
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(text());
-      button.textContent = "Copied";
+      button.textContent = orbitWords.word("copy.done");
       setTimeout(() => (button.textContent = words), 1500);
     });
     const item = document.createElement("li");
@@ -110,9 +120,9 @@
     list.append(item);
   };
   for (const list of document.querySelectorAll(".orbit-actions")) {
-    offer(list, "Copy link", () => location.href.split("#")[0]);
+    offer(list, orbitWords.word("copy.link"), () => location.href.split("#")[0]);
     const id = list.parentElement.querySelector(".orbit-meta b")?.textContent;
-    if (id) offer(list, "Copy id", () => id);
+    if (id) offer(list, orbitWords.word("copy.id"), () => id);
   }
 })();
 

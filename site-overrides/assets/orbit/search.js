@@ -9,6 +9,14 @@ const UPPER = /^\p{Lu}/u;
 const LOWER = /^\p{Ll}/u;
 const DIGIT = /^\p{Nd}/u; // codespell:ignore nd
 const LONGEST = 64;
+const ACCENT = /[\u0300-\u036f]/g;
+const SPELT = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ł: "l", ı: "i" };
+/* Returns a letter without accents; one with other marks stays. */
+const unaccented = (letter) => {
+  const bare = [...letter.normalize("NFD").replace(ACCENT, "")];
+  return bare.length > 1 ? letter : bare.map((part) => SPELT[part] ?? part).join("");
+};
+const folded = (word) => (/^[\x00-\x7f]*$/.test(word) ? word : [...word].map(unaccented).join(""));
 const meet = (letters, at) => {
   const [before, here, after] = [letters[at - 1], letters[at], letters[at + 1] ?? ""];
   if (UNSPACED.test(here) || UNSPACED.test(before)) return UNSPACED.test(here) !== UNSPACED.test(before);
@@ -35,7 +43,7 @@ export const words = (text) => {
     for (const word of piece.match(WORD) ?? []) {
       for (const part of HEX.test(word) ? [word] : parts(word)) {
         const letters = [...part];
-        if (!UNSPACED.test(part)) result.push([...part.toLowerCase()].slice(0, LONGEST).join(""));
+        if (!UNSPACED.test(part)) result.push(...[[...folded(part.toLowerCase())].slice(0, LONGEST).join("")].filter(Boolean));
         else for (let at = 0; at < Math.max(letters.length - 1, 1); at++) result.push(letters.slice(at, at + 2).join(""));
       }
     }
@@ -43,9 +51,53 @@ export const words = (text) => {
   return result;
 };
 
+const FRAME = /^[.,;:!?…()[\]'"“”‘’«»`]+|[.,;:!?…()[\]'"“”‘’«»`]+$/g;
+
+/* What a query means: the formulas of search/reading.py. */
+const MIXED = /[A-Za-z][0-9]|[0-9][A-Za-z]/;
+const piecesOf = (text) => text.normalize("NFKC").match(PIECE) ?? [];
+const partsOf = (piece) => piece.split("_").flatMap((part) => (part ? parts(part) : []));
+const nameOf = (piece) => {
+  if (!/^[\x00-\x7f]+$/.test(piece) || piece.length > LONGEST) return "";
+  const name = piece.replaceAll("_", "").toLowerCase();
+  return /^\d*$/.test(name) || partsOf(piece).length < 2 ? "" : name;
+};
+const SHORTEST_TYPED = 4, TWICE = 8, TELLING = 3, TELLING_NAME = 8;
+const isLike = (word, other, most) => {
+  if (other[0] !== word[0] || Math.abs(other.length - word.length) > most || !/^\p{L}+$/u.test(other)) return false;
+  return word.length >= TWICE - 2 || other.length !== word.length || [...word].sort().join() === [...other].sort().join();
+};
+const slips = (word, other) => {
+  let before = [], row = [...other, ""].map((_, at) => at);
+  for (let at = 1; at <= word.length; at++) {
+    const above = row;
+    row = [at];
+    for (let place = 1; place <= other.length; place++) {
+      const isOther = word[at - 1] !== other[place - 1];
+      const isSwapped = at > 1 && place > 1 && word[at - 1] === other[place - 2] && word[at - 2] === other[place - 1];
+      row.push(Math.min(above[place] + 1, row[place - 1] + 1, above[place - 1] + isOther, isSwapped ? before[place - 2] + 1 : Infinity));
+    }
+    before = above;
+  }
+  return row.at(-1);
+};
+/* Returns where a text has what a query looks for exactly: an identifier, an id or a path. */
+export const placesIn = (text, query) => {
+  const names = new Set(), written = [];
+  for (const word of query.split(/\s+/)) {
+    const bare = word.replace(FRAME, ""), pieces = piecesOf(bare);
+    if (pieces.length === 1) names.add(nameOf(pieces[0]) || pieces[0].toLowerCase());
+    else if (IDENTIFIER.test(bare)) written.push(bare.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
+  }
+  const places = [...text.matchAll(PIECE)].filter(([piece]) => names.has(nameOf(piece))).map(({ index }) => index);
+  if (written.length) for (const { index } of text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}_])(?:${written.join("|")})(?![\\p{L}\\p{N}_])`, "giu"))) places.push(index);
+  return places.sort((a, b) => a - b);
+};
+
 const SHORTEST = 3, LONGEST_GRAM = 5;
 const SMOOTHING = 60; // of reciprocal rank fusion
 const COMPLETED = 0.5; // what a word counts of which only the beginning is typed
+const SHORTEST_STEM = 4;
 const ENDING = /^[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)$/;
 const runs = (term) => {
   const marked = `_${term}_`, result = [];
@@ -61,24 +113,79 @@ const placesOf = (scores) => {
 
 /* Texts that terms rank, and among the best the characters of these: the formulas of search/index.py. */
 class Texts {
-  constructor({ lengths, norm: [base, slope], words: termOf, terms }, common) {
-    Object.assign(this, { lengths, termOf, terms, common: new Set(common), slots: new Map(), near: new Map(), names: Object.keys(terms) });
-    this.known = [...this.names.map((term) => [term, term]), ...Object.entries(termOf)];
+  constructor({ lengths, norm: [base, slope], words: termOf, terms, names = {} }, common) {
+    Object.assign(this, { lengths, termOf, terms, names, common: new Set(common), slots: new Map(), near: new Map(), all: Object.keys(terms) });
+    this.known = [...this.all.map((term) => [term, term]), ...Object.entries(termOf)];
     this.norms = lengths.map((length) => base + slope * length);
   }
 
-  /* Returns the words of a text without the common ones, and the last one if it may go on. */
-  asked(text) {
-    const all = words(text);
-    const last = /[\p{L}\p{N}]$/u.test(text) ? all.at(-1) : undefined;
-    return { list: all.filter((word) => !this.common.has(word)), last };
+  /* Returns what a text means: terms, the last word if it may go on and how many terms it has, the slots with an exact identifier,
+     the slots that a text of one identifier is about, and what mistyped words are read as. */
+  read(text) {
+    const result = { terms: [], last: undefined, lastTerms: 0, exact: new Set(), only: null, corrected: new Map() };
+    const pieces = piecesOf(text), goesOn = /[\p{L}\p{N}]$/u.test(text);
+    pieces.forEach((piece, at) => {
+      const name = nameOf(piece), list = words(piece), last = goesOn && !name && at === pieces.length - 1 ? list.at(-1) : undefined;
+      const isTogether = list.length === 1 && this.term(list[0]) === null;
+      const exact = name || isTogether ? this.named(name || list[0]) : [];
+      let parts = exact.length ? list : partsOf(piece).map((part) => folded(part.toLowerCase()));
+      if (!name) parts = list;
+      if (name && MIXED.test(piece)) {
+        const only = exact.length ? exact : this.withAll(parts);
+        if (pieces.length === 1) result.only = new Set(only);
+        if (!only.length) return;
+        parts = list;
+      }
+      const right = parts.map((word) => (exact.length || (word === last && this.begun(word).size) ? word : this.correction(word)));
+      parts.forEach((word, at) => word !== right[at] && result.corrected.set(word, right[at]));
+      const isCorrected = right.some((word, at) => word !== parts[at]);
+      const slots = isCorrected && parts.length > 1 ? this.named(right.join("")) : exact;
+      if (pieces.length === 1 || piece.length >= TELLING_NAME) slots.forEach((slot) => result.exact.add(slot));
+      const terms = right.filter((word) => !this.common.has(word)).map((word) => this.term(word) ?? word);
+      result.terms.push(...terms);
+      if (last !== undefined) Object.assign(result, { last, lastTerms: this.common.has(last) ? 0 : 1 });
+    });
+    return result;
+  }
+
+  /* Returns the slots of the texts that have an identifier. */
+  named(name) {
+    let slot = 0;
+    const term = this.term(name);
+    const holders = term === null || !this.isWord(name) ? [] : this.holders(term).filter((_, at) => at % 2 === 0);
+    return [...(Object.hasOwn(this.names, name) ? this.names[name] : []).map((step) => (slot += step)), ...holders];
+  }
+
+  /* Returns the slots of the texts that have every part of an identifier: SHA-256 for `sha256`. */
+  withAll(list) {
+    if (!list.some((part) => /^[A-Za-z]+$/.test(part) && part.length >= TELLING)) return [];
+    const all = list.map((part) => new Set(this.holders(this.term(part.toLowerCase()) ?? "").filter((_, at) => at % 2 === 0)));
+    return [...all[0]].filter((slot) => all.every((slots) => slots.has(slot)));
+  }
+
+  isWord(word) {
+    return Object.hasOwn(this.termOf, word) || Object.hasOwn(this.terms, word);
+  }
+
+  /* Returns the word of some text that a mistyped word is; the word where there is none. */
+  correction(word) {
+    if (word.length < SHORTEST_TYPED || !/^[a-z]+$/.test(word) || this.common.has(word) || this.term(word) !== null) return word;
+    const most = word.length >= TWICE ? 2 : 1;
+    const near = [];
+    for (const [other, term] of this.known) {
+      const number = isLike(word, other, most) ? slips(word, other) : Infinity;
+      if (number <= most) near.push([number, this.holders(term).length, other]);
+    }
+    near.sort(([number, texts, other], [less, more, first]) => number - less || more - texts || (other < first ? -1 : 1));
+    return near.length ? near[0][2] : word;
   }
 
   /* Returns the term of a word; of an unknown word, the term that it begins with. */
   term(word) {
     for (let end = word.length; end > Math.min(2, word.length - 1); end--) {
       const start = word.slice(0, end);
-      if (end < word.length && !ENDING.test(word.slice(end))) continue;
+      const ending = word.slice(end);
+      if (ending && (!ENDING.test(ending) || (end < SHORTEST_STEM && ending !== "s"))) continue; // `caring` is no `car`
       if (Object.hasOwn(this.termOf, start)) return this.termOf[start];
       if (Object.hasOwn(this.terms, start)) return start;
     }
@@ -140,8 +247,8 @@ class Texts {
   having(run) {
     if (run.length !== SHORTEST) return [];
     if (!this.near.has(run)) {
-      this.marked ??= this.names.map((term) => `_${term}_`);
-      this.near.set(run, this.names.filter((_, at) => this.marked[at].includes(run)));
+      this.marked ??= this.all.map((term) => `_${term}_`);
+      this.near.set(run, this.all.filter((_, at) => this.marked[at].includes(run)));
     }
     return this.near.get(run);
   }
@@ -172,25 +279,32 @@ class Texts {
     return slots.map((slot) => Number((totals.get(slot) / Math.sqrt(this.lengths[slot] || 1)).toPrecision(12)));
   }
 
-  /* Returns slots with scores: what the words find, then what words find that begin with the last one. */
-  found(text, { pool, most }, allowed) {
-    const { list, last } = this.asked(text);
-    const query = list.map((word) => this.term(word) ?? word);
-    const isKnown = last === undefined || this.common.has(last) || this.term(last) !== null;
-    const hits = isKnown ? this.ranked(query, pool, most, allowed) : [];
-    if (last === undefined) return hits;
-    const groups = list.slice(0, this.common.has(last) ? undefined : -1).map((word) => [[this.term(word) ?? word, 1]]);
-    const begun = [...this.begun(last)].map((term) => [term, COMPLETED]);
-    const slots = new Set(hits.map(([slot]) => slot));
-    const more = this.search([...groups, begun], allowed).filter(([slot]) => !slots.has(slot)).slice(0, most);
-    const scale = hits.length && more.length ? hits.at(-1)[1] / (more[0][1] * 1.001) : 1;
-    return [...hits, ...more.map(([slot, score]) => [slot, score * scale])];
+  /* Returns slots with scores: what the words find, then what words find that begin with the last one; first those with an exact
+     identifier. */
+  found(text, { pool, most }, every) {
+    const { terms, last, lastTerms, exact, only, corrected } = this.read(text);
+    const allowed = only ? [...every].map((may, slot) => may && only.has(slot)) : every;
+    const begun = last === undefined || corrected.has(last) ? [] : [...this.begun(last)].map((term) => [term, COMPLETED]);
+    const isWhole = !begun.length || this.common.has(last) || this.term(last) !== null;
+    const hits = isWhole ? this.ranked(terms, pool, most, allowed) : [];
+    if (begun.length) {
+      const slots = new Set(hits.map(([slot]) => slot));
+      const groups = terms.slice(0, terms.length - lastTerms).map((term) => [[term, 1]]);
+      const more = this.search([...groups, begun], allowed).filter(([slot]) => !slots.has(slot)).slice(0, most);
+      const scale = hits.length && more.length ? hits.at(-1)[1] / (more[0][1] * 1.001) : 1;
+      hits.push(...more.map(([slot, score]) => [slot, score * scale]));
+    }
+    if (!exact.size) return hits;
+    const may = [...allowed].map((each, slot) => each && exact.has(slot)), first = this.ranked(terms, pool, most, may);
+    const scores = new Map([...first, ...[...exact].filter((slot) => may[slot] && !first.some(([other]) => other === slot)).map((slot) => [slot, 0])]);
+    const others = hits.filter(([slot]) => !exact.has(slot)), top = others[0]?.[1] ?? 0;
+    return [...[...scores].map(([slot, score]) => [slot, top + score + 1]), ...others];
   }
 
   /* Returns a function that says of a piece of text whether the question finds it. */
   marker(text) {
-    const { list, last } = this.asked(text);
-    const terms = new Set(list.map((word) => this.term(word) ?? word));
+    const { terms: list, last } = this.read(text);
+    const terms = new Set(list);
     return (piece) => words(piece).some((word) => terms.has(this.term(word) ?? word) || (last && word.startsWith(last)));
   }
 }
@@ -236,7 +350,7 @@ export const finder = ({ records, looks, names }, data) => {
 
   /* Returns the records whose ids the text has, or begins, and the closed ones whose title it is. */
   const named = (text) => {
-    const ids = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(/^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g, "")).filter((word, _, { length }) => word.includes("-") || length === 1);
+    const ids = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => word.replace(FRAME, "")).filter((word, _, { length }) => word.includes("-") || length === 1);
     const forms = ids.flatMap((id) => [id, short(id), id.replace(/^#?0*(?=\d+$)/, "")]); // an earlier id may be `0007`
     const rows = [...new Set(forms.flatMap((id) => rowsOf.get(id) ?? []))];
     const begun = rows.length || ids.length !== 1 || !ids[0].includes("-") ? [] : records.flatMap(([id], row) => (id.toLowerCase().startsWith(ids[0]) ? [row] : []));
@@ -263,8 +377,10 @@ export const finder = ({ records, looks, names }, data) => {
 
   return {
     names: (text) => named(text).length > 0,
+    corrected: (text) => texts.read(text).corrected,
     records(text) {
-      const budget = budgetOf(text), first = ranked(text, budget, false);
+      const { exact } = texts.read(text), isInParts = exact.size && [...exact].every((slot) => owners[slot] === owners[slot - 1]);
+      const budget = isInParts && budgetOf(text) === LEAN ? BALANCED : budgetOf(text), first = ranked(text, budget, false);
       const rows = first.length || budget !== LEAN ? first : ranked(text, BALANCED, false);
       // A closed record that is named comes after what took its place; others that `orbit search` leaves out come last.
       const closed = named(text).filter((row) => look(row).closed).flatMap((row) => [...leads[0][row], row]);

@@ -1,5 +1,6 @@
 """Small repositories of one organisation, and what a lake answers about them."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def make_repository(tmp_path: Path) -> MakeRepository:
         root.mkdir()
         subprocess.run(["git", "init", "-q"], cwd=root, check=True)
         make_workspace(root, settings)
+        write(root, "README.md", f"# {name}\n")  # two repositories share no first commit
         write_learning(root, 1, summary="Close the database when a test ends")
         write(
             root,
@@ -94,21 +96,34 @@ def push_at_once(repositories: list[tuple[Path, str]], lake: Path | str, *argume
     assert result.returncode == 0, result.stderr
 
 
-@pytest.fixture
-def bucket_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Serve an object store on this machine, and yield the address of an empty lake in it."""
-    moto = pytest.importorskip("moto.server", reason="moto is not installed")
-    fsspec: Any = pytest.importorskip("fsspec")
+@contextlib.contextmanager
+def serve_objects(bucket: str) -> Iterator[dict[str, str]]:
+    """Serve an object store with a bucket on this machine; yield the variables that lead to it."""
+    moto: Any = pytest.importorskip("moto.server", reason="moto is not installed")
+    s3fs: Any = pytest.importorskip("s3fs", reason="s3fs is not installed")
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    settings = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    address = f"http://{host}:{port}"
+    s3fs.S3FileSystem(key="x", secret="x", endpoint_url=address, skip_instance_cache=True).mkdir(
+        bucket
+    )
+    yield {
+        "AWS_ENDPOINT_URL": address,
+        "AWS_ENDPOINT": address,
+        "AWS_ALLOW_HTTP": "true",
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_REGION": "us-east-1",
     }
-    for name, value in {**settings, "AWS_DEFAULT_REGION": "us-east-1"}.items():
-        monkeypatch.setenv(name, value)
-    fsspec.filesystem("s3", skip_instance_cache=True).mkdir("decisions")
-    yield "s3://decisions/lake"
     server.stop()
+
+
+@pytest.fixture
+def bucket_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield the address of an empty lake in an object store on this machine."""
+    with serve_objects("decisions") as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield "s3://decisions/lake"

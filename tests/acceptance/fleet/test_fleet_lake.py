@@ -1,25 +1,21 @@
-"""A lake over time: many pushes at once, kills, compactions, removals,
-older versions and object stores.
-"""
+"""A lake over time: many pushes at once, kills, removals, damage, older versions, object stores."""
 
 import json
-import os
 import shutil
-import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-import duckdb
 import pytest
 from tests.acceptance.conftest import RunKilled, orbit
 from tests.acceptance.fleet.conftest import PUSHES, MakeRepository, ask, push, push_at_once, vote
 from tests.files import commit, write_learning
 
 from orbit_registry.cli.main import run
-from orbit_registry.fleet.lake import Lake, file_stem
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 STATE = "SELECT repository, id, title FROM records ORDER BY ALL"
+OLD = Path(__file__).parents[2] / "cases/fleet/lake-1"
 
 
 def test_pushes_at_once_lose_and_double_no_row(
@@ -38,12 +34,10 @@ def test_pushes_of_one_repository_at_once_become_one_after_another(
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push_at_once([(shop, "acme/shop")] * 8, lake)
     assert ask(lake, "SELECT count(*) AS n FROM records") == [{"n": 2}]
-    assert [path.name for path in lake.rglob("manifests/*/*")] == [
-        f"{file_stem('acme/shop')}.000001.json"
-    ]
+    assert [path.name for path in lake.glob("records/*shop/*")] == ["records.parquet"]
 
 
-def test_a_killed_push_leaves_the_last_state_and_the_next_one_completes(
+def test_a_killed_push_leaves_a_whole_state_and_the_next_one_completes(
     make_repository: MakeRepository, tmp_path: Path, run_killed: RunKilled
 ) -> None:
     shop, original = make_repository("shop"), tmp_path / "original"
@@ -51,6 +45,8 @@ def test_a_killed_push_leaves_the_last_state_and_the_next_one_completes(
     before = ask(original, STATE)
     write_learning(shop, 2)
     commit(shop)
+    push(shop, Path(shutil.copytree(original, tmp_path / "after")))
+    after = ask(tmp_path / "after", STATE)
     states = []
     for nth in range(1, 40, 2):
         lake = Path(shutil.copytree(original, tmp_path / f"lake-{nth}"))
@@ -63,141 +59,92 @@ def test_a_killed_push_leaves_the_last_state_and_the_next_one_completes(
             break
         states.append(ask(lake, STATE))
         push(shop, lake)
-        assert len(ask(lake, STATE)) == 3
+        assert ask(lake, STATE) == after
+        assert push(shop, lake)["outcome"] == "unchanged"
     assert len(states) > 3
-    assert states[:-1] == [before] * (len(states) - 1)  # the last kill may come after the manifest
+    assert before in states
+    assert all(state in (before, after) for state in states)
 
 
-def test_a_compaction_changes_no_answer_and_deletes_what_counts_no_more(
-    make_repository: MakeRepository, tmp_path: Path
-) -> None:
-    shop, lake = make_repository("shop"), tmp_path / "lake"
-    for number in range(3):
-        push(shop, lake)
-        vote(shop, f"T-{number}")
-    push(shop, lake)
-    before = ask(lake, STATE), ask(lake, "FROM votes ORDER BY ALL"), ask(lake, "FROM repositories")
-    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    assert (
-        ask(lake, STATE),
-        ask(lake, "FROM votes ORDER BY ALL"),
-        ask(lake, "FROM repositories"),
-    ) == before
-    assert len(list(lake.rglob("*.parquet"))) == 5
-    assert len(list(lake.rglob("manifests/*/*"))) == 1
-    vote(shop, "T-9")
-    assert push(shop, lake)["rows"] == {"records": 1, "scopes": 1, "votes": 4}
-    assert ask(lake, "SELECT count(*) AS n FROM votes") == [{"n": 4}]
-    again = json.loads(orbit(shop, "fleet", "compact", str(lake), "--format", "json"))["data"]
-    assert (again["compacted"], again["pushes"], again["files_removed"]) == (1, 1, 0)
-
-
-def age(path: Path, days: int) -> None:
-    """Make the files of a lake older."""
-    for file in path.rglob("*") if path.is_dir() else [path]:
-        os.utime(file, (time.time() - 86400 * days,) * 2)
-
-
-def test_a_file_stays_for_the_grace_after_its_use_ended(
+def test_a_kill_between_the_two_files_is_repaired_by_the_next_push(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
-    age(lake, 5)
-    orbit(shop, "fleet", "compact", str(lake))
-    first = set(lake.rglob("*.000001.*.parquet"))
-    assert len(first) == 2 + 5  # the push and the compaction
+    (row,) = lake.glob("repositories/*shop/*.parquet")
+    earlier = row.read_bytes()
     vote(shop, "T-1")
     push(shop, lake)
-    age(lake, 3)
-    orbit(
-        shop, "fleet", "compact", str(lake)
-    )  # the push of five days ago was replaced three days ago
-    assert {file.name.partition(".")[0] for file in first if file.exists()} == {"compaction"}
-    age(lake, 3)
-    orbit(shop, "fleet", "compact", str(lake))
-    assert len(list(lake.rglob("*.parquet"))) == 5
+    row.write_bytes(earlier)
+    assert push(shop, lake)["outcome"] == "pushed"
+    assert push(shop, lake)["outcome"] == "unchanged"
+    assert len(ask(lake, "FROM votes")) == 1
 
 
-def test_a_compaction_without_grace_leaves_the_files_of_a_running_push(
+def test_a_removed_repository_leaves_no_file(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "a lake"
+    push(shop, lake)
+    push(make_repository("bank"), lake)
+    answer = json.loads(orbit(shop, "fleet", "remove", str(lake), "shop", "--format", "json"))
+    assert answer["next"] == [f"orbit fleet remove '{lake}' shop --yes"]
+    assert len(ask(lake, STATE)) == 4
+    orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
+    assert {row["repository"] for row in ask(lake, STATE)} == {"bank"}
+    assert list(lake.glob("*/*shop*")) == []
+    assert "did you mean bank?" in orbit(shop, "fleet", "remove", str(lake), "bnak", code=1)
+    assert push(shop, lake)["records_written"] == 2
+
+
+def test_a_lake_without_repositories_answers(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
-    (manifest,) = lake.rglob("*.000001.json")
-    content = manifest.read_bytes()
-    manifest.unlink()
-    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    manifest.write_bytes(content)
-    assert len(ask(lake, STATE)) == 2
-    manifest.unlink()
-    age(lake, 1)
-    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    assert list(lake.rglob("*.parquet")) == []
-
-
-def test_a_removed_repository_is_gone_from_files_after_a_compaction(
-    make_repository: MakeRepository, tmp_path: Path
-) -> None:
-    shop, lake = make_repository("shop"), tmp_path / "lake"
-    push(shop, lake)
-    orbit(shop, "fleet", "compact", str(lake))
-    copy = Path(shutil.copytree(lake, tmp_path / "a lake"))
-    answer = json.loads(orbit(shop, "fleet", "remove", str(copy), "shop", "--format", "json"))
-    assert answer["next"] == [f"orbit fleet remove '{copy}' shop --yes"]
-    orbit(shop, "fleet", "remove", str(lake), "shop")
-    assert len(ask(lake, STATE)) == 2
     orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
     assert ask(lake, STATE) == []
-    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    with duckdb.connect() as connection:
-        assert (
-            connection.execute("FROM read_parquet(?)", [f"{lake}/records/*/*.parquet"]).fetchall()
-            == []
-        )
-    shutil.rmtree(shop / ".orbit/adrs")
-    commit(shop)
-    push(shop, lake)
-    assert [row["id"] for row in ask(lake, STATE)] == ["L-00001"]
+    assert "nothing found" in orbit(shop, "fleet", "report", "states", "--lake", str(lake))
 
 
-def test_a_lake_of_an_older_version_is_read(
+def test_a_lake_of_the_first_version_is_brought_up_to_date(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
-    """Version 0 had fewer columns, fewer fields in a manifest, and one table less."""
-    shop, lake = make_repository("shop"), tmp_path / "lake"
-    push(shop, lake)
-    bucket = f"bucket={Lake(str(lake)).bucket_of('old'):02d}"
-    name = f"records/{bucket}/{file_stem('old')}.000001.00.parquet"
-    (lake / name).parent.mkdir(exist_ok=True)
-    rows = (
-        "SELECT 'old' AS repository, 1::BIGINT AS sequence, false AS removed, 'R-1' AS "
-        "record_id, 'Old' AS title"
+    shop, lake = make_repository("shop"), Path(shutil.copytree(OLD, tmp_path / "lake"))
+    for words in (["query", STATE, "--lake", str(lake)], ["push", str(lake)]):
+        assert "orbit fleet migrate" in orbit(shop, "fleet", *words, code=1)
+    before = {path: path.read_bytes() for path in lake.rglob("*") if path.is_file()}
+    orbit(shop, "fleet", "migrate", str(lake), "--dry-run")
+    assert {path: path.read_bytes() for path in lake.rglob("*") if path.is_file()} == before
+    orbit(shop, "fleet", "migrate", str(lake))
+    assert ask(lake, STATE) == [
+        {"repository": "acme/bank", "id": "ADR-0001", "title": "Use bank queues"},
+        {"repository": "acme/shop", "id": "ADR-0001", "title": "Use shop queues"},
+    ]
+    assert (
+        ask(lake, "SELECT record_id, option FROM rejected")
+        == [{"record_id": "ADR-0001", "option": "Redis"}] * 2
     )
-    with duckdb.connect() as connection:
-        connection.execute(f"COPY ({rows}) TO '{lake / name}' (FORMAT parquet)")
-    manifest = {
-        "repository": "old",
-        "sequence": 1,
-        "since": 1,
-        "commit": "c",
-        "committed_at": "2020-01-01T00:00:00Z",
-        "pushed_at": "2020-01-01T00:00:00Z",
-        "records": 1,
-        "digest": "d",
-        "schema_version": 0,
-        "files": [name],
-        "later_field": {},
-    }
-    (lake / "manifests" / bucket).mkdir(exist_ok=True)
-    (lake / "manifests" / bucket / f"{file_stem('old')}.000001.json").write_text(
-        json.dumps(manifest), "utf-8"
+    assert ask(lake, "SELECT body FROM records WHERE repository = 'acme/shop'")[0]["body"].endswith(
+        "More.\n\nMore."
     )
-    assert {"id": "R-1", "kind": None, "title": "Old"} in ask(
-        lake, "SELECT id, kind, title FROM records"
-    )
-    orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    assert len(ask(lake, STATE)) == 3
+    assert list(lake.rglob("*bucket=*")) == []
+    assert "0 repositories" in orbit(shop, "fleet", "migrate", str(lake))
+
+
+def test_a_killed_migration_is_run_again(tmp_path: Path, run_killed: RunKilled) -> None:
+    whole = Path(shutil.copytree(OLD, tmp_path / "whole"))
+    orbit(tmp_path, "fleet", "migrate", str(whole))
+    expected = ask(whole, STATE)
+    killed = 0
+    for nth in range(1, 60, 7):
+        lake = Path(shutil.copytree(OLD, tmp_path / f"lake-{nth}"))
+        if not run_killed(partial(run, ["fleet", "migrate", str(lake)]), nth, tmp_path, below=lake):
+            break
+        killed += 1
+        orbit(tmp_path, "fleet", "migrate", str(lake))
+        assert ask(lake, STATE) == expected
+    assert killed > 1
 
 
 def test_a_query_reads_the_lake_alone(make_repository: MakeRepository, tmp_path: Path) -> None:
@@ -230,54 +177,79 @@ def test_a_query_reads_the_lake_alone(make_repository: MakeRepository, tmp_path:
     assert ask(lake, "SELECT 'copy' AS word;") == [{"word": "copy"}]
 
 
-def test_a_damaged_file_or_number_is_named(make_repository: MakeRepository, tmp_path: Path) -> None:
-    shop, lake = make_repository("shop"), tmp_path / "lake"
-    push(shop, lake)
-    (manifest,) = lake.rglob("*.000001.json")
-    text = manifest.read_text("utf-8")
-    manifest.write_text(text.replace('"sequence": 1', f'"sequence": {10**30}'), "utf-8")
-    assert ask(lake, STATE) == []
-    manifest.write_text(text, "utf-8")
-    (file,) = lake.rglob("records/*/*.parquet")
-    file.write_bytes(b"PAR1")
-    vote(shop, "T-1")
-    for words in (
-        ["query", STATE, "--lake", str(lake)],
-        ["push", str(lake), "--repository", "shop"],
-    ):
-        assert file.name in orbit(shop, "fleet", *words, code=1)
-    assert "--force` in shop" in orbit(shop, "fleet", "compact", str(lake), code=1)
-
-
-@pytest.mark.parametrize("how", ["force", "remove"])
-@pytest.mark.parametrize("is_compacted", [False, True])
-def test_a_lake_with_a_missing_file_is_repaired(
-    make_repository: MakeRepository, tmp_path: Path, how: str, is_compacted: bool
+def test_a_damaged_file_is_named_and_a_push_repairs_it(
+    make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(make_repository("bank"), lake)
     push(shop, lake)
-    if is_compacted:
-        orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    (file,) = lake.rglob("records/*/*.parquet")
-    file.unlink()
-    assert "--force` in shop" in orbit(shop, "fleet", "query", STATE, "--lake", str(lake), code=1)
-    if how == "remove":
-        orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
-        assert ask(lake, STATE) == []
-    push(shop, lake, *(["--force"] if how == "force" else []))
-    assert len(ask(lake, STATE)) == 2
-    orbit(shop, "fleet", "compact", str(lake))
+    for table in ("records", "repositories"):
+        (file,) = lake.glob(f"{table}/*shop/*.parquet")
+        file.write_bytes(b"PAR1")
+        message = orbit(shop, "fleet", "query", STATE, "--lake", str(lake), code=1)
+        assert "the file of shop is damaged" in message
+        assert push(shop, lake)["outcome"] == "pushed"
+        assert len(ask(lake, STATE)) == 4
 
 
-def test_a_damaged_removal_does_not_bring_a_repository_back(
+def test_a_repository_without_its_row_does_not_count_until_the_next_push(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
-    orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
-    (manifest,) = lake.rglob("*.000002.json")
-    manifest.write_text("{", "utf-8")
+    (file,) = lake.glob("repositories/*shop/*.parquet")
+    file.unlink()
     assert ask(lake, STATE) == []
+    assert push(shop, lake)["outcome"] == "pushed"
+    assert len(ask(lake, STATE)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"version": 3}', '{"version": "x"}', '{"version": 1e999}', "[" * 100_000],
+)
+def test_a_mark_of_another_form_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake/lake.json").write_text(text, "utf-8")
+    assert "names no version" in orbit(
+        tmp_path, "fleet", "repositories", "--lake", str(tmp_path / "lake"), code=1
+    )
+
+
+def test_a_file_of_an_older_form_lacks_columns_and_is_read(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    duckdb: Any = pytest.importorskip("duckdb")
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    for table, row in (
+        ("records", "'R-1' AS record_id, 'Old' AS title"),
+        ("repositories", "1 AS records"),
+    ):
+        folder = lake / table / "repository=old"
+        folder.mkdir()
+        name = "records" if table == "records" else "repository"
+        with duckdb.connect() as connection:
+            connection.execute(f"COPY (SELECT {row}) TO '{folder / name}.parquet' (FORMAT parquet)")
+    assert {"id": "R-1", "kind": None, "title": "Old"} in ask(
+        lake, "SELECT id, kind, title FROM records"
+    )
+    assert ask(lake, "FROM scopes WHERE repository = 'old'") == []
+
+
+@pytest.mark.parametrize("memory", ["0", "8", "8 GB; SELECT 1", "-1GB"])
+def test_a_size_of_another_form_is_refused(tmp_path: Path, memory: str) -> None:
+    words = ("fleet", "query", "SELECT 1", "--lake", str(tmp_path), "--memory", memory)
+    assert "is no size" in orbit(tmp_path, *words, code=2)
+
+
+def test_a_question_spills_what_does_not_fit_into_memory(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    sql = "SELECT count(*) AS n FROM (SELECT DISTINCT md5(range::VARCHAR) FROM range(3000000))"
+    assert ask(lake, sql, "--memory", "100MB") == [{"n": 3_000_000}]
 
 
 def test_an_address_is_a_folder(tmp_path: Path) -> None:
@@ -306,7 +278,6 @@ def test_an_object_store_holds_a_lake(make_repository: MakeRepository, bucket_ad
     vote(shop, "T-1")
     push(shop, bucket_address)
     assert push(shop, bucket_address)["outcome"] == "unchanged"
-    orbit(shop, "fleet", "compact", bucket_address, "--grace", "0")
     assert len(ask(bucket_address, STATE)) == 2
     orbit(
         shop, "fleet", "query", "FROM read_text('/etc/hostname')", "--lake", bucket_address, code=1

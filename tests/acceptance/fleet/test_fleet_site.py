@@ -4,7 +4,6 @@ with texts of strangers as texts.
 
 import html
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -27,24 +26,26 @@ def test_a_site_shows_a_lake_and_runs_nothing_of_it(
     write_record(shop, ".orbit/adrs/ADR-0002/adr.yaml", title=HOSTILE, status="accepted")
     commit(shop)
     push(shop, lake)
-    shutil.copytree(shop, tmp_path / "cart")
-    push(tmp_path / "cart", lake)
+    push(make_repository("cart"), lake)
     data = json.loads(
         orbit(tmp_path, "fleet", "site", "site", "--lake", str(lake), "--format", "json")
     )
     assert (data["diagnostics"], list(answer("fleet site").iter_errors(data["data"]))) == ([], [])
     pages = {
         page: (site / page / "index.html").read_text("utf-8")
-        for page in ("", "decisions", "repeated-decisions")
+        for page in ("", "decisions", "repeated-decisions", "repositories/shop")
     }
     assert {file.parent.name for file in site.glob("*/index.html")} >= questions().keys() - {
-        "states"
+        "states",
+        "members",
     }
-    assert HOSTILE in html.unescape(pages["decisions"])
+    assert HOSTILE in html.unescape(pages["repositories/shop"])
+    assert 'href="../repositories/shop/"' in pages["decisions"]
     assert not any(
         text in page for page in pages.values() for text in ("<img src=x", 'href="javascript')
     )
     assert "<td>shop</td>" in pages[""]
+    assert "We use it." in pages["repositories/shop"]
     assert "Use PostgreSQL" in pages["repeated-decisions"]
 
 

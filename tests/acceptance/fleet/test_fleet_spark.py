@@ -1,38 +1,54 @@
-"""Spark in separate processes gives the answers of DuckDB,
-also when one of its executors is killed.
+"""Spark Connect gives the answers of DuckDB: a real server reads a lake in a folder and one in an
+object store, in its own process.
 """
 
 import os
-import shutil
-import signal
+import socket
 import subprocess
-import tempfile
+import sys
 import threading
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.acceptance.conftest import orbit
+from tests.acceptance.fleet.conftest import serve_objects
 from tests.bench.fleet import make_lake
 
-from orbit_registry.errors import UsageError
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.report import report
 
-pytestmark = pytest.mark.skipif(
-    not find_spec("pyspark"), reason="needs Spark: `nox -s fleet` brings it"
+BUCKET = "decisions"
+needs_server = pytest.mark.skipif(
+    not find_spec("pysail") or not find_spec("pyspark"),
+    reason="needs a Spark Connect server: `nox -s fleet` brings it",
 )
-java = pytest.mark.skipif(
-    shutil.which("java") is None, reason="needs Java: apt-get install openjdk-17-jre-headless"
-)
-CLUSTER = "local-cluster[2,1,1024]"
-# Three programs that run for a minute: compiling what they run costs more than it gains, three
-# times as much.
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-ARGUMENTS = (
-    f"--driver-java-options '{QUICK_START}' --conf 'spark.executor.extraJavaOptions={QUICK_START}' "
-    "--conf spark.sql.codegen.wholeStage=false --conf spark.ui.showConsoleProgress=false "
-    "pyspark-shell"
-)
+SERVE = """
+import sys
+from pysail.spark import SparkConnectServer
+server = SparkConnectServer("127.0.0.1", int(sys.argv[1]))
+server.start(background=False)
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        return int(place.getsockname()[1])
+
+
+def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until a server listens."""
+    ticks = threading.Event()
+    for _ in range(2400):
+        assert process.poll() is None, "the server ended"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        ticks.wait(0.05)
+    raise AssertionError("the server does not listen")
 
 
 @pytest.fixture(scope="module")
@@ -42,64 +58,97 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return Lake(str(folder))
 
 
-@pytest.fixture(autouse=True)
-def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ORBIT_SPARK_MASTER", CLUSTER)
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", ARGUMENTS)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where Spark's own files are
-
-
-def texts(lake: Lake, engine: str) -> dict[str, str]:
-    return {
-        answer.question.name: answer.result.render("csv")
-        for answer in report(lake, None, rows=10_000, engine=engine)
-    }
-
-
-def executors() -> list[int]:
-    done = subprocess.run(
-        ["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False
-    )
-    return [int(line) for line in done.stdout.split()]
-
-
-def kill_in_the_middle(
-    folder: Path, earlier: set[int], killed: list[int], ended: threading.Event
-) -> None:
-    """Kill an executor once two of them have results that the next steps read,
-    which are lost with it.
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, lake: Lake
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the address of a Spark Connect server, and the variables of an object store that has
+    the lake, as the server knows it.
     """
-    while not ended.wait(0.05) and not killed:
-        if len({file.parents[1] for file in folder.rglob("blockmgr-*/*/shuffle_*.data")}) > 1:
-            killed.append(min(set(executors()) - earlier))
-            os.kill(killed[0], signal.SIGKILL)
+    with serve_objects(BUCKET) as variables:
+        environment = {**os.environ, **variables}
+        import s3fs
+
+        files: Any = s3fs.S3FileSystem(
+            key="x",
+            secret="x",
+            endpoint_url=variables["AWS_ENDPOINT_URL"],
+            skip_instance_cache=True,
+        )
+        files.put(lake.store.root, f"{BUCKET}/lake", recursive=True)
+        port = free_port()
+        log = tmp_path_factory.mktemp("server") / "log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-c", SERVE, str(port)],
+                env=environment,
+                stdout=output,
+                stderr=output,
+            )
+        try:
+            wait_for(port, process)
+            yield f"sc://127.0.0.1:{port}", variables
+        finally:
+            process.kill()
+            process.wait()
 
 
-@java
+def texts(lake: Lake, engine: str, on_engine: str = "") -> dict[str, str]:
+    answers = report(lake, None, rows=10_000, engine=engine, on_engine=on_engine)
+    return {answer.question.name: answer.result.render("csv") for answer in answers}
+
+
+@needs_server
 @pytest.mark.timeout(600)
-def test_spark_answers_as_duckdb_does_although_an_executor_is_killed(
-    lake: Lake, tmp_path: Path
+@pytest.mark.parametrize("address", ["", "s3://decisions/lake", "s3a://decisions/lake"])
+def test_spark_answers_as_duckdb_does(
+    lake: Lake,
+    server: tuple[str, dict[str, str]],
+    address: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    killed: list[int] = []
-    ended = threading.Event()
-    killer = threading.Thread(
-        target=kill_in_the_middle, args=(tmp_path, set(executors()), killed, ended)
-    )
-    killer.start()
-    try:
-        answers = texts(lake, "spark")
-    finally:
-        ended.set()
-        killer.join()
-    assert killed
-    assert answers == texts(lake, "duckdb")
-    assert all(text.count("\n") > 1 for text in answers.values())
+    monkeypatch.setenv("SPARK_REMOTE", server[0])
+    by_spark = texts(lake, "spark", address)
+    by_duckdb = texts(lake, "duckdb")
+    assert by_spark == by_duckdb
+    assert sum(text.count("\n") > 1 for text in by_spark.values()) >= len(by_spark) - 1
 
 
-def test_without_java_one_line_says_what_to_install(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@needs_server
+@pytest.mark.timeout(300)
+def test_a_question_of_ones_own_is_asked_of_spark(
+    lake: Lake, server: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(UsageError, match="Java 17"):
-        report(lake, "states", rows=1, engine="spark")
+    monkeypatch.setenv("SPARK_REMOTE", server[0])
+    sql = "SELECT kind, count(*) AS n FROM records WHERE title ILIKE '%part 5%' GROUP BY kind"
+    words = ("fleet", "query", sql, "--lake", lake.given, "--format", "csv")
+    assert orbit(Path.cwd(), *words, "--engine", "spark") == orbit(Path.cwd(), *words)
+
+
+@needs_server
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("sql", ["SELECT nothing FROM records", "SELEC 1", "FROM no_such_table"])
+def test_a_wrong_question_is_one_line(
+    lake: Lake, server: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", server[0])
+    words = ("fleet", "query", sql, "--lake", lake.given, "--engine", "spark")
+    for code in (1, 2):
+        try:
+            text = orbit(Path.cwd(), *words, code=code)
+            break
+        except AssertionError:
+            if code == 2:
+                raise
+    assert "Traceback" not in text
+    assert len(text.strip().splitlines()) <= 3
+
+
+@pytest.mark.parametrize("remote", ["", "spark.example", "http://x"])
+def test_a_missing_server_is_one_line(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, remote: str
+) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", remote)
+    words = ("fleet", "report", "states", "--lake", lake.given, "--engine", "spark")
+    text = orbit(Path.cwd(), *words, code=2)
+    assert "SPARK_REMOTE" in text or "pyspark-client" in text

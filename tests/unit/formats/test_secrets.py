@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orbit_registry.formats.secrets import KINDS, find_secrets
+from orbit_registry.formats.secrets import KINDS, find_secrets, has_secret
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
 SECRETS = {
@@ -166,6 +166,20 @@ def put_in(text: str) -> str:
 @pytest.mark.parametrize("text", TEXTS["secrets"])
 def test_each_form_is_found(text: str) -> None:
     assert len(list(find_secrets(put_in(text)))) == 1
+
+
+@pytest.mark.parametrize("text", TEXTS["secrets"])
+def test_each_form_is_found_in_a_value_of_the_cache(text: str) -> None:
+    value = {"fields": ["", put_in(text)]}
+
+    assert has_secret(value, json.dumps(value))
+
+
+@pytest.mark.parametrize("between", ["\t", "\n", " \n  ", "\u00a0= "])
+def test_a_name_and_its_value_may_be_apart_in_a_value_of_the_cache(between: str) -> None:
+    value = [f"api_key:{between}q7Xz1Lw9Tb4Rk8Vn2Ym5Pc3Ds6Fg0Hj"]
+
+    assert has_secret(value, json.dumps(value)) is any(find_secrets(value[0]))
 
 
 @pytest.mark.parametrize("text", TEXTS["harmless"])

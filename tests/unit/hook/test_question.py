@@ -10,7 +10,7 @@ from orbit_registry.matching.pack import Part, pack
 from orbit_registry.model.fields import FIELDS, ID, PATH
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
-from orbit_registry.search.texts import Fields, runs_in, words_in
+from orbit_registry.search.texts import Fields, words_in
 
 TEXTS: dict[str, Fields] = {
     "upload": (
@@ -45,14 +45,15 @@ def indexes_of(
     """
     by_key = {(name, 0): texts for name, texts in fields.items()}
     texts = search.Index({key: words_in(text) for key, text in by_key.items()})
-    runs = {name: [runs_in(text)] for name, text in fields.items() if with_runs}
     parts = []
     for name in fields:
         row = [""] * FIELDS
         row[ID] = row[PATH] = name
         parts.append(Part(tuple(row), 0, name != "closed"))
     weights = texts.record_weights()
-    index = read_index(pack(parts, min_relevance=0.2, weights=weights, runs=runs), "/")
+    if not with_runs:
+        weights = weights._replace(runs={})
+    index = read_index(pack(parts, min_relevance=0.2, weights=weights), "/")
     assert isinstance(index, Index)
     return texts, index
 

@@ -131,6 +131,51 @@ def test_a_name_that_capitals_part_is_named_although_its_rest_is_accepted(
     assert shown(index, text="Use an SQL view for the report") == []
 
 
+@pytest.mark.parametrize(
+    ("rejected", "text", "is_named"),
+    [
+        ("MySQL", "Use SQL", False),
+        ("MySQL", "Use my SQL", False),
+        ("MySQL", "Use MySQL", True),
+        ("MySQL", "move to my_sql", True),
+        ("MySQL", "port it to mysql8", True),
+        ("NoSQL", "Use SQL", False),
+        ("TheHive", "Let a hive of workers read it", False),
+        ("TheHive", "Send alerts to TheHive", True),
+        ("AnyCable", "Lay a cable to the office", False),
+        ("JustMock", "Use a mock of the client", False),
+        ("JustMock", "use justmock", True),
+        ("OnTop", "Put the button on top", False),
+        ("IsIt", "Is it slow?", False),
+        ("use_the_cache_gem", "Use the cache gem", False),
+    ],
+)
+def test_a_name_keeps_its_common_words(
+    tmp_path: Path, rejected: str, text: str, is_named: bool
+) -> None:
+    index = index_of(tmp_path, decision(1, "Use a table", rejected))
+
+    assert bool(shown(index, text=text)) is is_named
+
+
+@pytest.mark.parametrize(
+    ("rejected", "line", "is_named"),
+    [
+        ("MySQL", "using MySqlConnector;", True),
+        ("MySQL", "import mysql.connector", True),
+        ("MySQL", "using Microsoft.Data.SqlClient;", False),
+        ("MySQL", "import sqlite3", False),
+    ],
+)
+def test_an_import_names_a_package_by_all_of_its_words(
+    tmp_path: Path, rejected: str, line: str, is_named: bool
+) -> None:
+    index = index_of(tmp_path, decision(1, "Use a table", rejected))
+    names = added_names({"file_path": "src/a.cs", "content": line}, "src/a.cs", str(tmp_path))
+
+    assert bool(shown(index, names=tuple(names))) is is_named
+
+
 def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
     index = index_of(tmp_path, decision(1, "Use a table", "Redis", "Valkey"))
 

@@ -15,7 +15,7 @@ from orbit_registry.search.index import Index
 from orbit_registry.search.query import Query, context_factor, context_weights, shape
 from orbit_registry.search.search import Score
 from orbit_registry.search.text import terms
-from orbit_registry.search.texts import counts_of, runs_in, words_in
+from orbit_registry.search.texts import counts_of, words_in
 
 Fields = tuple[str, str, str]
 
@@ -40,11 +40,11 @@ def test_titles_and_tags_outweigh_the_body() -> None:
 
 
 def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
-    heads, body = runs_in(("Open doors", "door", f"shut the window {'cache ' * 700} open the door"))
+    text = words_in(("Open doors", "door", f"shut the window {'cache ' * 700} open the door"))
 
-    assert heads == " open  door \n door "
-    assert body.startswith(" shut  window  cach  cach ")
-    assert "open" not in body
+    assert text.heads == " open  door \n door "
+    assert text.body.startswith(" shut  window  cach  cach ")
+    assert "open" not in text.body
 
 
 @pytest.mark.parametrize(

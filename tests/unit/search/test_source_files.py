@@ -12,7 +12,7 @@ from tests.files import commit, make_workspace, write, write_learning, write_rec
 from orbit_registry.formats.sources import DATA_LIMIT, SOURCE_LIMIT, is_readable_source, is_source
 from orbit_registry.formats.yaml import load
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.search.source_files import SourceFiles
+from orbit_registry.search.source_files import MANY, SourceFiles
 from orbit_registry.workspace.workspace import open_workspace
 
 CASES: Any = load((Path(__file__).parents[2] / "cases/source_citations.yaml").read_text("utf-8"))
@@ -186,3 +186,33 @@ def test_files_that_the_configuration_excludes_cite_nothing(git_repo: Path) -> N
         write(root, path, "# ADR-0012\n")
     commit(root)
     assert sorted(sources_in(root).cited) == ["lib/a.py", "src/a.py"]
+
+
+def test_of_many_files_those_that_git_lists_as_changed_are_read_again(git_repo: Path) -> None:
+    root = make_workspace(git_repo)
+    write_case_record(root, "ADR-0007", None, [])
+    for number in range(MANY):
+        write(root, f"src/{number % 50}/{number}.py", "")
+    write(root, "src/0/0.py", "# as in ADR-0007\n")
+    write(root, "src/1/1.py", "# as in ADR-0007\n")
+    commit(root, "Many files")
+
+    def citing() -> list[str]:
+        return [*sources_in(root).cited]
+
+    assert citing() == ["src/0/0.py", "src/1/1.py"]
+
+    write(root, "src/0/0.py", "")
+    write(root, "src/2/2.py", "# as in ADR-0007\n")
+    (root / "src/1/1.py").unlink()
+    assert citing() == ["src/2/2.py"]
+
+    write(root, "src/1/1.py", "# as in ADR-0007\n")
+    assert citing() == ["src/1/1.py", "src/2/2.py"]
+
+    commit(root, "Edits")
+    write(root, "src/3/3.py", "# as in ADR-0007\n")
+    assert citing() == ["src/1/1.py", "src/2/2.py", "src/3/3.py"]
+
+    write(root, "src/3/3.py", "")
+    assert citing() == ["src/1/1.py", "src/2/2.py"]

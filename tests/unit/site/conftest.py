@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.site.hosting import FORMS, Forge
+from orbit_registry.formats.hosting import FORMS, Forge
 from orbit_registry.site.sitemap import SiteMap
 
 

@@ -6,7 +6,7 @@ import re
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
-from orbit_registry.site.arcs import MOST, Edge, drawing, edges_of
+from orbit_registry.site.arcs import MOST, MOST_IN_SKETCH, Edge, drawing, edges_of, sketch
 
 ADR = load_kinds()["adr"]
 
@@ -30,7 +30,7 @@ def test_a_supersession_says_more_than_a_relation_and_that_more_than_a_citation(
     assert sorted(edges_of(records, replaced_by, cited_by)) == [
         Edge("ADR-0002", "ADR-0001", "cites"),
         Edge("ADR-0003", "ADR-0001", "supersedes"),
-        Edge("ADR-0003", "ADR-0002", "relates"),
+        Edge("ADR-0003", "ADR-0002", "relates", "related_to"),
     ]
 
 
@@ -53,3 +53,19 @@ def test_of_many_records_the_newest_are_drawn() -> None:
     edges = [Edge(records[-1].id, record.id, "cites") for record in records[:-1]]
     drawn = re.findall(r"<text[^>]*>([^<]*)<", drawing(records, edges, "map/"))
     assert drawn == [record.id for record in records[-MOST:]]
+
+
+def test_a_sketch_has_a_dot_a_record_and_an_arc_a_relation() -> None:
+    related = [("orbit-closed", "supersedes"), ("orbit-live", ""), ("orbit-live", "relates")]
+    html = sketch(related)
+    assert re.findall(r'<path class="([^"]*)"', html) == [
+        "orbit-arc-supersedes",
+        "orbit-arc-relates",
+    ]
+    assert re.findall(r'<circle class="([^"]*)"', html) == [css for css, _ in related]
+    assert not re.search(r"<text|<a |style=|url\(", html)
+
+
+def test_two_records_and_very_many_have_no_sketch() -> None:
+    related = [("orbit-live", "relates")] * MOST_IN_SKETCH + [("orbit-live", "")]
+    assert sketch(related[-2:]) == sketch(related) == ""

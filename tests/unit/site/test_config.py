@@ -9,7 +9,7 @@ from pymdownx.superfences import fence_code_format
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.site.config import completed_nav, read_user_config, without_missing
-from orbit_registry.site.stage import dumped
+from orbit_registry.site.stage_config import dumped
 
 RECORDS: list[object] = [
     {"Learnings": "learnings/index.md"},

@@ -1,14 +1,48 @@
 """The page that says which records apply to a path."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
 from orbit_registry.site.curated import pages_with_content
-from orbit_registry.site.explorer import page_html
+from orbit_registry.site.explorer import page_html, unscoped
+
+ADR = load_kinds()["adr"]
 
 
-def test_the_page_says_what_to_do_where_no_record_names_a_path() -> None:
-    html = page_html([])
-    assert "No record says which files it applies to" in html
+def _decision(number: int, status: str = "accepted", **scope: Any) -> Record:
+    name = f"ADR-{number:04}"
+    data = {"id": name, "title": "T", "status": status, "scope": scope}
+    return Record(ADR, data, f".orbit/adrs/{name}/adr.yaml")
+
+
+@pytest.mark.parametrize(
+    ("records", "sentence"),
+    [
+        ([], ""),
+        ([_decision(1, paths=["a/**"])], ""),
+        ([_decision(1, uses=["flask"]), _decision(2, symbols=["a.py#f"])], ""),
+        ([_decision(1, tags=["a"])], "the only decision names no files"),
+        ([_decision(1), _decision(2, status="unknown")], "all 2 decisions name no files"),
+        (
+            [_decision(1), _decision(2, paths=["a/**"]), _decision(3, status="rejected")],
+            "1 of 2 decisions names no files",
+        ),
+    ],
+)
+def test_decisions_that_no_path_leads_to_are_counted(records: list[Record], sentence: str) -> None:
+    assert unscoped(records) == sentence
+
+
+def test_the_page_asks_and_says_what_to_do_where_no_record_names_a_path() -> None:
+    html = page_html([_decision(1), _decision(2)])
+    assert "All 2 decisions name no files" in html
     assert "orbit scope suggest" in html
-    assert "<form" not in html
+    assert "<form" in html
 
 
 def test_a_site_without_records_has_no_page_of_paths() -> None:

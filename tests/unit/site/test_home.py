@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
-from orbit_registry.site.home import decided_html, event_of, lately_html
+from orbit_registry.site.edits import Edit
+from orbit_registry.site.home import built_html, decided_html, event_of, lately_html
 from orbit_registry.site.lists import Index
-from orbit_registry.site.mentions import Citers, CitingFile
-from orbit_registry.site.views import LOG, Relations
+from orbit_registry.site.mentions import citers_of
+from orbit_registry.site.relations import LOG, Relations
+from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.snapshot.references import References
 
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"
@@ -85,13 +90,50 @@ def test_edits_are_folded_below_what_was_decided() -> None:
     records = [_record(number) for number in (1, 2)]
     records += [_record(3, created_at="2024-01-01T00:00:00Z", status="rejected")]
     html = lately_html(records, Relations(records), "", ())
-    assert html.index("ADR-0003") < html.index("<summary>2 more") < html.index("ADR-0002")
+    assert html.index("ADR-0003") < html.index("<summary>2 edits") < html.index("ADR-0002")
 
 
 def test_of_edits_alone_the_newest_are_on_the_page() -> None:
     records = [_record(number) for number in range(1, 13)]
     html = lately_html(records, Relations(records), "", ())
-    assert html.index("ADR-0005") < html.index("<summary>4 more") < html.index("ADR-0004")
+    assert html.index("ADR-0006") < html.index("<summary>5 edits") < html.index("ADR-0005")
+
+
+def test_an_edit_says_who_made_it_and_what_it_is_called() -> None:
+    adopted = {"date": "2024-03-02", "created_by": {"name": "Ada", "role": "import"}}
+    records = [_record(1, **adopted), _record(2)]
+    edits = {record.path: Edit("2026-09-01", "Bo", "Fix the <table>") for record in records}
+    html = lately_html(records, Relations(records), "", (), edits)
+    assert html.index("accepted") < html.index("<summary>2 edits") < html.index("edited")
+    assert html.count("by Bo") == html.count("Fix the &lt;table&gt;") == 2
+
+
+def test_a_site_says_what_it_was_built_from() -> None:
+    commit = "92dd87e" + "0" * 33
+    address = f"https://example.org/{commit}"
+    linked = built_html(commit, "2026-11-29", address)
+    assert f'Built from <a href="{address}"><code>92dd87e</code></a> of 2026-11-29.' in linked
+    assert "<code>92dd87e</code> of 2026-11-29." in built_html(commit, "2026-11-29", None)
+    assert built_html("", "", None) == ""
+
+
+def test_a_decision_that_is_in_the_code_was_built() -> None:
+    records = [_record(1, created_at=DAY)]
+    built = {records[0].path: Built(State.BUILT, "its files came with it")}
+    assert event_of(records[0], Relations(records, built=built)).verb == "accepted, built"
+
+
+def test_decisions_are_listed_by_area() -> None:
+    records = [_record(number, date=f"2026-01-0{number}") for number in range(1, 8)]
+    for number, record in enumerate(records):
+        record.data["scope"] = {"tags": [f"t<{number % 3}>"]}
+
+    html = decided_html(records, Relations(records), "")
+    headings = re.findall(r'<h3 class="orbit-area"><a href="([^"]*)">([^<]*)</a>', html)
+    assert [name for _, name in headings] == ["t&lt;0&gt;", "t&lt;2&gt;", "t&lt;1&gt;"]
+    assert headings[0][0] == "adrs/?tag=t%3C0%3E"
+    assert html.index("ADR-0007") < html.index("ADR-0004") < html.index("ADR-0006")
+    assert "ADR-0001" not in html
 
 
 def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
@@ -102,7 +144,13 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     assert "We do &lt;ADR-0008&gt;." in html
     assert "ADR-0009" not in html
     assert "ADR-0002" not in html
-    assert "9 decisions, 8 of them live" in html
+    assert "9 decisions, 8 of them apply" in html
+
+
+def test_of_decisions_of_a_month_the_last_number_comes_first() -> None:
+    records = [_record(1, date="2026-07-04"), _record(2, date="2026-07"), _record(3)]
+    html = decided_html(records, Relations(records), "")
+    assert html.index("ADR-0002") < html.index("ADR-0001") < html.index("ADR-0003")
 
 
 def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:
@@ -129,7 +177,18 @@ def test_a_column_in_which_all_records_say_the_same_is_left_out() -> None:
     assert "feature" not in Index(KINDS["adr"], [*records, _record(7, feature="web")]).constant
 
 
-def test_a_list_of_decisions_does_not_count_as_citing_them() -> None:
-    paths = ("docs/adr/README.md", "docs/index.md", "src/readme_parser.py", "src/a.py")
-    files = [CitingFile(path, (1,), None) for path in paths]
-    assert Citers(files={"adrs/ADR-0001/": files}).count("adrs/ADR-0001/") == 2
+def test_a_list_of_decisions_does_not_cite_them(site: SiteMap) -> None:
+    paths = (
+        "docs/adr/README.md",
+        "docs/index.md",
+        "docs/SUMMARY.md",
+        "src/readme_parser.py",
+        "a.md",
+    )
+    files = {path: References((("ADR-0002", 1),)) for path in paths}
+    citers = citers_of([], lambda _: References(), files, site, {})
+    assert [file.path for file in citers.files["adrs/ADR-0002/"]] == [
+        "src/readme_parser.py",
+        "a.md",
+    ]
+    assert citers.count("adrs/ADR-0002/") == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orbit_registry.site.hosting import FORMS, forge_of, public_address
+from orbit_registry.formats.hosting import FORMS, forge_of, public_address
 from orbit_registry.workspace.config import config_schema
 
 COMMIT = "8c52a3b1"

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.llms import LARGEST, Section, lists, record_entry
@@ -24,6 +26,36 @@ def test_a_large_site_has_lists_that_each_fit_and_name_every_page_once() -> None
         [*inner, *(f"https://example.org/{twin.path}" for twin in [*decisions, *pages])]
     )
     assert all(path.startswith("adrs/") for path in files if path != "llms.txt")
+
+
+@pytest.mark.parametrize(
+    ("groups", "names"),
+    [
+        (("2024", "2025", "2026"), ["2026", "2025 to 2026", "2024 to 2025"]),
+        (("auth", "billing"), ["billing", "billing, continued", "billing, auth"]),
+        (tuple(f"20{year}" for year in range(10, 26)), ["2023 to 2025", "2020 to 2022"]),
+        (("",), ["ADR-0000 Title to ADR-0190 Title"]),
+    ],
+)
+def test_a_part_of_a_long_list_is_named_by_its_years_or_tags(
+    groups: tuple[str, ...], names: list[str]
+) -> None:
+    decisions = [
+        Twin(
+            f"adrs/{n}/index.md",
+            f"ADR-{n:04} Title",
+            "Because. " * 30,
+            group=groups[n % len(groups)],
+            sentence=f"We do {n}.",
+        )
+        for n in range(800)
+    ]
+    files = dict(lists("Demo", "What it is.", [Section("Decisions", "adrs/", decisions)], None))
+    line = re.compile(r"^- \[Decisions: ([^\]]*)\]\S+ (\d+) pages\. We do ", re.MULTILINE)
+    parts = line.findall(files["llms.txt"])
+    assert len(parts) == len(files) - 1
+    assert [name for name, _ in parts][: len(names)] == names
+    assert sum(int(count) for _, count in parts) == 800
 
 
 def test_titles_are_text_in_a_list() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import slug
-from orbit_registry.site.hosting import Forge
 from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
@@ -237,22 +237,58 @@ def test_no_word_of_a_text_is_lost(forms: list[str], between: str) -> None:
 GITHUB = "https://github.com"
 
 
+COMMIT = "1a2b3c4" + "d" * 33
+
+
+@pytest.fixture
+def forge_site(site: SiteMap) -> SiteMap:
+    """Return a map whose repository has one commit."""
+    return replace(site, commit_of=lambda name: COMMIT if COMMIT.startswith(name) else None)
+
+
 @pytest.mark.parametrize(
     ("text", "address", "words"),
     [
         ("See #12.", f"{GITHUB}/acme/demo/issues/12", "#12"),
+        ("(#7)", f"{GITHUB}/acme/demo/issues/7", "#7"),
         ("GH-7", f"{GITHUB}/acme/demo/issues/7", "GH-7"),
+        ("GH-123456", f"{GITHUB}/acme/demo/issues/123456", "GH-123456"),
+        ("## After #12", f"{GITHUB}/acme/demo/issues/12", "#12"),
+        ("| #12 | a |\n|---|---|", f"{GITHUB}/acme/demo/issues/12", "#12"),
         ("1a" * 20, f"{GITHUB}/acme/demo/commit/{'1a' * 20}", "1a" * 20),
+        ("since 1a2b3c4.", f"{GITHUB}/acme/demo/commit/{COMMIT}", "1a2b3c4"),
+        ("1a2b3c4ddd", f"{GITHUB}/acme/demo/commit/{COMMIT}", "1a2b3c4ddd"),
         (f"{GITHUB}/o/r/issues/147", f"{GITHUB}/o/r/issues/147", "o/r#147"),
+        (f"<{GITHUB}/o/r/pull/147>", f"{GITHUB}/o/r/pull/147", "o/r#147"),
         (f"[words]({GITHUB}/o/r/pull/147)", f"{GITHUB}/o/r/pull/147", "words"),
+        (
+            "https://gitlab.com/g/h/r/-/merge_requests/9",
+            "https://gitlab.com/g/h/r/-/merge_requests/9",
+            "g/h/r#9",
+        ),
+        ("https://gitlab.com/g/r/-/issues/9", "https://gitlab.com/g/r/-/issues/9", "g/r#9"),
+        ("https://codeberg.org/o/r/pulls/3", "https://codeberg.org/o/r/pulls/3", "o/r#3"),
     ],
 )
-def test_the_number_of_an_issue_leads_to_the_forge(
-    text: str, address: str, words: str, site: SiteMap
+def test_what_a_forge_links_leads_to_the_forge(
+    text: str, address: str, words: str, forge_site: SiteMap
 ) -> None:
-    assert f'<a href="{address}" rel="noopener noreferrer">{words}</a>' in shown(text, site)
+    link = f'<a href="{address}" rel="noopener noreferrer">{words}</a>'
+    assert link in shown(text, forge_site)
 
 
-@pytest.mark.parametrize("text", ["`#12`", "a#12", "#x", "#0", "# 12", "1a1a1a1"])
-def test_what_only_looks_like_the_number_of_an_issue_is_text(text: str, site: SiteMap) -> None:
-    assert "<a href" not in shown(text, site).replace('<a class="headerlink"', "")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("`#12`", "a#12", "#x", "#0", "# 12", "&#12;", "#123456", "#12-a", "## A {#12}"),
+        *("`1a2b3c4`", "9f8e7d6", "1234567", "abcdefa", "1a2b3c4.txt", "v1a2b3c4", "a/1a2b3c4"),
+        *("#1a2b3c4", "1a2b3c", "```\n#12 1a2b3c4\n```"),
+    ],
+)
+def test_what_only_looks_like_it_is_text(text: str, forge_site: SiteMap) -> None:
+    html = shown(text, forge_site)
+    assert "<a href" not in html.replace('<a class="headerlink"', "")
+
+
+def test_without_a_repository_numbers_are_text(site: SiteMap) -> None:
+    assert "<a" not in shown("#12 GH-7 " + "1a" * 20, replace(site, forge=Forge(None, "main")))

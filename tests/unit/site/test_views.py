@@ -12,8 +12,9 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import files_of_scopes
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.record_page import about, article
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import SiteMap, url_of
-from orbit_registry.site.views import Relations, extra_fields, record_view
+from orbit_registry.site.views import extra_fields, record_view
 from orbit_registry.site.words import date_of, without_restated
 
 

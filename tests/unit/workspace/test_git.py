@@ -245,3 +245,16 @@ def test_a_partial_clone_says_how_to_fetch_what_it_lacks(
         pass
 
     assert "--no-filter" in str(caught.value.hint)
+
+
+def test_a_large_file_of_a_commit_is_not_read(repo: Path) -> None:
+    (repo / "package.json").write_text("{" + " " * 5_000 + "}", "utf-8")
+    commit(repo, "A large one")
+    names = ["HEAD:src/x.py", "HEAD:package.json", "HEAD:missing.py", "HEAD:docs/a\tb.md"]
+    git = Git(repo)
+
+    assert [*git.blobs(names, check=False)] == [names[0], names[1], names[3]]
+    assert git.blobs(names, check=False, limit=1_000) == {
+        names[0]: b"src/x.py\n",
+        names[3]: b"docs/a\tb.md\n",
+    }

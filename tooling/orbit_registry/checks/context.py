@@ -19,7 +19,7 @@ from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
-from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.judgements.is_duplicate import Wording
 from orbit_registry.lifecycle.code_citation import BadCitation
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
@@ -83,7 +83,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckContext:
     """Everything that the checks of one run read."""
 
@@ -131,6 +131,10 @@ class CheckContext:
     """Path and number of the lines with such a citation that the change adds."""
     options_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
+    without_secrets: AbstractSet[str] = frozenset()
+    """The records, by path, of which no text holds a secret; others may have one."""
+    plain: AbstractSet[str] = frozenset()
+    """The records, by path, whose files are printable ASCII; others may be so, too."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -223,21 +227,13 @@ class CheckContext:
                 yield CitedId(citation.id, where, record)
 
     @cached_property
-    def wordings(self) -> Mapping[str, str]:
-        """The text of each record as compared for duplicates, by the record's path."""
-        from orbit_registry.checks.duplicates import wording  # 10 ms; the cached result needs none
-
-        return {record.path: wording(record) for record in self.records if not record.kind.in_file}
-
-    @cached_property
     def compared(self) -> Mapping[str, Wording]:
         """What each record says, as compared for duplicates, by the record's path."""
-        texts = self.wordings
-        return {
-            record.path: wording_of(record, texts[record.path])
-            for record in self.records
-            if record.path in texts
-        }
+        # 10 ms; the cached result needs none.
+        from orbit_registry.checks.duplicates import wordings_of
+
+        records = [record for record in self.records if not record.kind.in_file]
+        return wordings_of(records, self.kinds.fingerprint, self.cache, self.without_secrets)
 
     @cached_property
     def report(self) -> FreshnessReport:
@@ -251,7 +247,7 @@ class CheckContext:
             facts.documents_gone - facts.not_checked_out,
             self.now,
             self.config,
-            memo=self.cache.memo,
+            cache=self.cache,
         )
 
     @cached_property
@@ -489,11 +485,12 @@ def collect_inputs(
     *,
     proposed: bool = False,
     definitions_only: bool = False,
+    reading: Reading | None = None,
 ) -> Inputs:
     """Return a run's inputs; checks of `proposed` records run too,
-    with `definitions_only` none of any record.
+    with `definitions_only` none of any record. `reading` is what was read just now.
     """
-    reading = Reading(workspace, now=now)
+    reading = reading or Reading(workspace, now=now)
     placed = ((reading.document_of(entry), entry.kind) for entry in reading.entries)
     kinds_by_document = {path: kind for path, kind in placed if path is not None}
     facts = collect_vcs_state(workspace, reading, kinds_by_document, against)
@@ -695,6 +692,8 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     )
     context = replace(
         context,
+        without_secrets=inputs.reading.without_secrets,
+        plain=inputs.reading.plain,
         meanings=partial(_meanings, workspace),
         due=inputs.due,
         bad_citations=inputs.bad_citations,

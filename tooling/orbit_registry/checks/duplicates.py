@@ -4,8 +4,9 @@ Commands ask before they write: what the gate would report as a duplicate is bet
 written again.
 """
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from orbit_registry.errors import OrbitError
@@ -25,6 +26,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.search.similarity import similar_pairs
 from orbit_registry.search.text import terms
+from orbit_registry.workspace.cache import Cache
 from orbit_registry.workspace.workspace import Workspace
 
 _FORM = re.compile(
@@ -34,6 +36,29 @@ _STATED = re.compile(
     r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE
 )
 """A section that states what header lines do."""
+
+
+def wordings_of(
+    records: Iterable[Record], kinds: str, cache: Cache, clean: Container[str] = ()
+) -> dict[str, Wording]:
+    """Return what records say, by path; the cache keeps it until a record changes.
+
+    `kinds` is a hash of what kinds there are; `clean` are the paths of records without secrets.
+    """
+    by_path = {record.path: record for record in records}
+
+    def make(path: str) -> list[object]:
+        record = by_path[path]
+        return wording_of(record, wording(record)).to_row()
+
+    keys = {path: _key(record, kinds) for path, record in by_path.items()}
+    rows = cache.values("wordings", keys, make, clean=clean)
+    return {path: Wording.from_row(row) for path, row in rows.items()}
+
+
+def _key(record: Record, kinds: str) -> str:
+    text = "\0".join((kinds, record.kind.name, record.title, record.prose))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def wording(record: Record) -> str:
@@ -144,7 +169,7 @@ def near_duplicates_of_all(
 
     compared = [record for record in records if _is_compared(record, news[0])]
     by_path = {record.path: record for record in compared}
-    wordings = {record.path: wording_of(record, wording(record)) for record in compared}
+    wordings = wordings_of(compared, workspace.kinds.fingerprint, workspace.cache)
     new_wordings = [wording_of(new, wording(new)) for new in news]
     texts = {path: each.text for path, each in wordings.items()}
     scores = _scores(workspace, texts, [each.text for each in new_wordings])

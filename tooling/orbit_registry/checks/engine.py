@@ -23,7 +23,7 @@ from orbit_registry.repository.baseline import (
     refuse_newer,
     write_baseline,
 )
-from orbit_registry.repository.reader import read_collection
+from orbit_registry.repository.reader import Reading, read_collection
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
@@ -76,7 +76,7 @@ _ROUNDS = 4  # one fix can make room for another
 
 def gate(
     workspace: Workspace,
-    refresh: Callable[[], object],
+    read: Callable[[], Reading],
     *,
     paths: Sequence[str] = (),
     against: str | None = None,
@@ -86,14 +86,14 @@ def gate(
     everything: bool = False,
     proposed: bool = False,
 ) -> CheckOutcome:
-    """Run the gate; `refresh` is called when a fix has changed files,
+    """Run the gate; `read` reads the records, again when a fix has changed files,
     `announce` takes each change before that.
     """
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
     fixed = list[Diagnostic]()
     refused = dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
-    result = run(workspace, against, proposed=proposed)
+    result = run(workspace, against, proposed=proposed, reading=read())
     baseline = read_baseline(workspace)[0]
 
     for _ in range(_ROUNDS if fix else 0):
@@ -121,8 +121,7 @@ def gate(
             break
 
         fixed += fixes.done
-        refresh()
-        result = run(workspace, against, proposed=proposed)
+        result = run(workspace, against, proposed=proposed, reading=read())
 
     parts = _compared(workspace, baseline, result, against)
     new = result.diagnostics if everything else parts.new
@@ -236,13 +235,19 @@ def run(
     *,
     proposed: bool = False,
     definitions_only: bool = False,
+    reading: Reading | None = None,
 ) -> Result:
     """Return everything the checks find, without the baseline;
     from the cache where nothing changed.
     """
     now = now or datetime.now(UTC)
     inputs = collect_inputs(
-        workspace, against, now, proposed=proposed, definitions_only=definitions_only
+        workspace,
+        against,
+        now,
+        proposed=proposed,
+        definitions_only=definitions_only,
+        reading=reading,
     )
     key = inputs.key
     stored = workspace.cache.recall("check", key)

@@ -5,15 +5,15 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.notes import doubts, past_review
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
 from orbit_registry.cli.output import (
     emit,
     format_option,
     may_ask,
-    note_doubts,
-    note_past_review,
     open_registry,
+    print_notes,
     visibility_data,
     visibility_of,
     visibility_text,
@@ -170,7 +170,7 @@ def add(
     )
 
     note_near(near)
-    note_doubts(registry, record)
+    print_notes(doubts(registry, record))
 
 
 def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...]) -> None:
@@ -233,7 +233,7 @@ def amend(
     )
 
     if review_by is not None:
-        note_past_review(record)
+        print_notes(past_review(record))
 
 
 @group.command("backfill")

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.answers.notes import overlooked_decision_notes
 from orbit_registry.checks.check import Announce, all_checks
 from orbit_registry.checks.report import FORMATS, render, render_codes, with_codes
 from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
-    note_overlooked_decisions,
     open_registry,
     print_note,
+    print_notes,
 )
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import RefusedError, UsageError, plural
@@ -153,7 +154,7 @@ def check(
     write = say if output == "text" else give
     write(report, nl=False)
     if output == "text" and not (paths or codes or against or loops or events):
-        note_overlooked_decisions(registry)
+        print_notes(overlooked_decision_notes(registry))
 
     if not outcome.ok or (
         strict

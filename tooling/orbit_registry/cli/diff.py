@@ -67,7 +67,7 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:
-    from orbit_registry.site.hosting import forge_of, public_address
+    from orbit_registry.formats.hosting import forge_of, public_address
     from orbit_registry.site.urls import record_url
 
     workspace = registry.workspace

@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from orbit_registry.agents.agent import Scope, hook_agents, load_agent
+from orbit_registry.answers.notes import overlooked_notes
 from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
-    note_overlooked,
     open_registry,
     print_note,
+    print_notes,
     warn_of_unread,
 )
 from orbit_registry.cli.writer import say
@@ -333,7 +334,7 @@ def test(agent: str, scope: Scope | None, file: str | None, output: str) -> None
 
     emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
     if not result.text:
-        note_overlooked(registry)
+        print_notes(overlooked_notes(registry))
 
 
 def _silent_lines(reasons: Mapping[str, str]) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.answer import answer_of
+from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.cli.fields import (
     MANAGED,
@@ -20,17 +22,16 @@ from orbit_registry.cli.fields import (
     update_options,
     verbs_hint,
 )
+from orbit_registry.cli.operations import add_commands_below, kind_commands, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
     emit,
     format_option,
     may_ask,
-    note_doubts,
-    note_past_review,
-    note_unmatched,
     open_registry,
     print_diagnostics,
+    print_notes,
     visibility_data,
     visibility_of,
     visibility_text,
@@ -38,12 +39,9 @@ from orbit_registry.cli.output import (
 from orbit_registry.cli.records import (
     binding_options,
     line,
-    list_command,
     print_moved,
-    print_part,
     rejection_of,
     review_of,
-    search_command,
 )
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError, plural
@@ -63,9 +61,8 @@ from orbit_registry.render.hits import (
     override_hint,
     show_commands,
 )
-from orbit_registry.render.records import MOST_LINES, record_data, vote_data
+from orbit_registry.render.records import MOST_LINES, record_data
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of
 from orbit_registry.review.review import by_evidence
 from orbit_registry.workspace.author import Review, acting_role
@@ -113,23 +110,6 @@ def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
             f"{candidates[0].id} is {other.with_article}",
             hint=f"`orbit {other.name} --help` lists what it can do",
         )
-
-
-def _show_command(kind: Kind) -> click.Command:
-    summary = f"Show {kind.with_article} by any id."
-
-    @click.command(
-        "show", help=_with_examples(summary, f"orbit {kind.name} show {_example_id(kind)}")
-    )
-    @click.argument("any_id", metavar="ID")
-    @format_option
-    def show(any_id: str, output: str) -> None:
-        registry = _registry_for(kind, any_id)
-        record, name = registry.part(any_id)
-        _refuse_other_kind(registry, kind, record.id)
-        print_part(registry, record, name, output)
-
-    return show
 
 
 def _supersede_command(kind: Kind) -> click.Command:
@@ -433,7 +413,8 @@ def _add(
         chosen = _ask_person(kind, near)
         if chosen is not None:
             task = task or click.prompt("In which task did it help")
-            _print_vote(registry, chosen.record.id, task, None, output)
+            voted = registry.vote(chosen.record.id, task)
+            print_answer(answer_of(voted), output)
             return
 
         apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
@@ -449,7 +430,7 @@ def _add(
         emit(output, {**data, **visibility_data(judged, draft)}, message)
 
         note_near(near)
-        note_unmatched(registry, draft)
+        print_notes(unmatched_notes(registry, draft))
         return
 
     peers, refuse = (
@@ -460,7 +441,7 @@ def _add(
         kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse)
     )
     _print_added(registry, record, output, near)
-    note_doubts(registry, record)
+    print_notes(doubts(registry, record))
 
 
 def _print_added(
@@ -584,9 +565,9 @@ def _update_command(kind: Kind) -> click.Command:
         emit(output, data, text, next_commands=["orbit check"])
 
         if editor or values.get("path") or values.get("evidence"):
-            note_doubts(registry, record)
+            print_notes(doubts(registry, record))
         elif values.get("review_by"):
-            note_past_review(record)
+            print_notes(past_review(record))
 
     def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
         if status is not None:
@@ -627,35 +608,6 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
     digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     with edited_text(registry.workspace, f"{record.id}-{digest}", before) as after:
         return registry.replace_text(record.id, before, after)
-
-
-def _vote_command(kind: Kind) -> click.Command:
-    summary = (
-        f"Vote for {kind.with_article} that helped in a task.\n\nThe same voter counts once a task."
-    )
-
-    @click.command(
-        "vote",
-        help=_with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"),
-    )
-    @click.argument("any_id", metavar="ID")
-    @click.option("--task", required=True, help="The task in which it helped.")
-    @click.option("--model", help="Who votes; you if not given.")
-    @format_option
-    def vote(any_id: str, task: str, model: str | None, output: str) -> None:
-        _print_vote(_registry_for(kind, any_id), any_id, task, model, output)
-
-    return vote
-
-
-def _print_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
-    result = registry.vote(any_id, task, model)
-    already = "" if result.new else " (this vote was counted before)"
-    text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
-    text += f"\n  {result.record.folder}/{VOTES}" if result.new else ""
-    emit(
-        output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text
-    )
 
 
 def _sync_command(kind: Kind) -> click.Command:
@@ -707,11 +659,12 @@ def kind_group(name: str) -> click.Group:
         f"orbit {name} show {_example_id(kind)}",
     )
     group = click.Group(name, help=summary, no_args_is_help=True)
+    declared = kind_commands(kind)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
-        list_command(kind),
-        _show_command(kind),
-        search_command(kind),
+        declared["list"],
+        declared["show"],
+        declared["search"],
         _update_command(kind),
         _supersede_command(kind),
     ]
@@ -723,11 +676,12 @@ def kind_group(name: str) -> click.Group:
             commands.append(_status_command(kind, verb, status, hidden=True))
 
     commands += [_renumber_command(kind)] if kind.numbering == "sequence" else []
-    commands += [_vote_command(kind), _sync_command(kind)] if kind.voted else []
+    commands += [declared["vote"], _sync_command(kind)] if kind.voted else []
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)
 
+    add_commands_below(group)
     add_synonym(group)
     return group
 

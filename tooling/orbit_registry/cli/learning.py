@@ -5,10 +5,13 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.cli.freshness import print_stale, prune, verify
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.freshness import stale as list_stale
+from orbit_registry.answers.show import show as show_record
 from orbit_registry.cli.kind import kind_group
+from orbit_registry.cli.operations import print_answer, table_command
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, print_moved, print_record, review_of
+from orbit_registry.cli.records import binding_options, print_moved, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -19,8 +22,7 @@ from orbit_registry.review import review
 from orbit_registry.workspace.author import Review
 
 group = kind_group("learning")
-group.add_command(verify)
-group.add_command(prune)
+group.add_command(table_command("verify"))
 
 
 @group.command("migrate-layout")
@@ -146,7 +148,7 @@ def show(name: str, output: str) -> None:
     """
     registry = open_registry()
     owner, record = _find_lesson(registry, name)
-    print_record(owner, owner.get(record.id), output)
+    print_answer(show_record(Call(lambda: owner), record.id), output)
 
 
 @lessons_group.command("promote")
@@ -206,4 +208,5 @@ def stale(output: str) -> None:
     orbit lessons stale
     orbit verify L-7k3fq
     """
-    print_stale(KIND, (), output)
+    print_answer(list_stale(Call(open_registry), KIND), output)
+    warn_of_unread(open_registry())

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.answers.table import commands
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
-from orbit_registry.model.diagnostic import envelope
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -44,7 +44,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "learning": ("learning:group", "Write, list and change learnings."),
         "link": ("records:link", "Link two records."),
         "unlink": ("records:unlink", "Remove a link between two records."),
-        "scope": ("match:group", "Propose paths for records that name none."),
+        "scope": ("", ""),
         "note": ("retro:note", "Note how a piece of work went."),
         "fail": ("retro:fail", "Mark a target that failed, so that it is not retried."),
         "clear": ("retro:clear", "Let a failed target be tried again."),
@@ -57,28 +57,28 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "reject": ("review:reject", "Reject records that wait for review."),
         "retire": ("review:retire", "Retire records that no longer hold."),
         "propose": ("review:propose", "Propose changes of skills and records."),
-        "apply": ("review:apply", "Write an accepted proposal into its file."),
-        "stale": ("freshness:stale", "List records that may no longer hold, and why."),
-        "verify": ("freshness:verify", "Confirm that records still hold."),
+        "apply": ("", ""),
+        "stale": ("", ""),
+        "verify": ("", ""),
     },
     "Find": {
-        "search": ("records:search", "Find records by words."),
-        "show": ("records:show", "Show a record by any id."),
-        "list": ("records:list_records", "List records of every kind."),
-        "match": ("match:match", "List the records that apply to files or tags."),
-        "explain": ("match:explain", "Explain why records are shown for a file, or not."),
-        "related": ("records:related", "Show links and citations of a record."),
+        "search": ("", ""),
+        "show": ("", ""),
+        "list": ("", ""),
+        "match": ("", ""),
+        "explain": ("", ""),
+        "related": ("", ""),
         "brief": ("brief:brief", "Print what an agent should know before a task."),
         "query": ("publish:query", "Ask the snapshot in SQL."),
     },
     "Check": {
         "check": ("check:check", "Check all records: the gate for CI."),
         "diff": ("diff:diff", "Show what a change does to the records."),
-        "audit": ("audit:audit", "List what the history decided and no record explains."),
-        "enforce": ("enforce:group", "Try, replay and promote the checks of records."),
+        "audit": ("", ""),
+        "enforce": ("", ""),
         "baseline": ("check:baseline", "Record today's findings, so that only new ones fail."),
         "resolve": ("check:resolve", "Repair a merge: numbers, decision logs, votes."),
-        "coverage": ("match:coverage", "Show which files have which records."),
+        "coverage": ("", ""),
         "watchdog": ("setup:watchdog", "Check store, log and queue, once or on a schedule."),
     },
     "Publish": {
@@ -94,16 +94,43 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
     },
     "Measure": {
-        "stats": ("stats:stats", "Report what agents were shown, and what it cost."),
-        "events": ("stats:events_group", "Read or export the event log."),
-        "replay": ("stats:replay", "Replay past commits: what would have been shown."),
-        "prove": ("stats:prove", "Measure whether records reach the work they are about."),
+        "stats": ("", ""),
+        "events": ("", ""),
+        "replay": ("", ""),
+        "prove": ("", ""),
     },
 }
-"""Commands by job: where each is, and its line in the help."""
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    name: row for rows in JOBS.values() for name, row in rows.items()
-}
+"""Commands by job: where each is, and its line in the help; both are empty where the table of
+operations has them.
+"""
+
+
+def jobs() -> dict[str, dict[str, str]]:
+    """Return the lines of the whole help by job and name; a command that `JOBS` does not place
+    comes last.
+    """
+    declared = commands()
+    lines: dict[str, dict[str, str]] = {}
+    for job, rows in JOBS.items():
+        lines[job] = {name: line or declared[name].line for name, (_, line) in rows.items()}
+
+    placed = {name for rows in lines.values() for name in rows}
+    for name, row in declared.items():
+        if row.job and name not in placed and " " not in name:
+            lines.setdefault(row.job, {})[name] = row.line
+
+    return lines
+
+
+def command_lines() -> dict[str, str]:
+    """Return the lines of all commands by name."""
+    lines: dict[str, str] = {}
+    for rows in jobs().values():
+        lines |= rows
+
+    return lines
+
+
 START: Mapping[str, tuple[str, ...]] = {
     "Start": ("init", "import", "hook"),
     "Write": ("adr", "learning", "review"),
@@ -140,6 +167,15 @@ USUAL_WORDS = {
 """Words that other programs take, and what does the same here."""
 
 
+def _target(name: str) -> str:
+    """Return where a command is that the table of operations does not have; else nothing."""
+    for rows in (*JOBS.values(), HIDDEN):
+        if name in rows:
+            return rows[name][0]
+
+    return ""
+
+
 class _Suggesting(click.Group):
     """Group whose error about an unknown command names a near one, or the one of a kind:
     `orbit adr supersede`.
@@ -170,14 +206,19 @@ class Commands(_Suggesting):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the whole help."""
-        return [*COMMANDS, *_kind_names(), "new", "help"]
+        return [*command_lines(), *_kind_names(), "new", "help"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, also that of a kind."""
         command: click.Command | None = None
-        if (target := {**COMMANDS, **HIDDEN}.get(cmd_name)) is not None:
-            module, _, name = target[0].partition(":")
+        target = _target(cmd_name)
+        if target:
+            module, _, name = target.partition(":")
             command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
+        elif cmd_name in commands():
+            from orbit_registry.cli.operations import table_command
+
+            command = table_command(cmd_name)
         elif cmd_name == "help":
             command = help_command
         elif cmd_name in _kind_names():
@@ -193,9 +234,10 @@ class Commands(_Suggesting):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands that most people need, without importing them."""
+        lines = command_lines()
         for title, names in START.items():
             with formatter.section(title):
-                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
+                formatter.write_dl([(name, lines[name]) for name in names])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Name the command that lists the rest."""
@@ -254,9 +296,9 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
     )
     if everything:
         formatter = parent.make_formatter()
-        for title, rows in JOBS.items():
+        for title, rows in jobs().items():
             with formatter.section(title):
-                formatter.write_dl([(name, summary) for name, (_, summary) in rows.items()])
+                formatter.write_dl([*rows.items()])
 
         with formatter.section("Other kinds of records"):
             formatter.write_dl(
@@ -274,9 +316,9 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
 
 def _kind_names() -> list[str]:
     """Return the kinds without a line in the help, from folder names alone."""
-    shipped = [
-        file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in COMMANDS
-    ]
+    placed = command_lines()
+    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml")]
+    shipped = [name for name in shipped if name not in placed]
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         if (parent / ".orbit").is_dir():
@@ -419,12 +461,10 @@ def _print_error(
     message: str, hint: str, next_commands: Sequence[str] = (), *, as_json: bool
 ) -> None:
     if as_json:
-        give(
-            json_text(
-                envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)
-            )
-        )
+        from orbit_registry.model.diagnostic import envelope  # help does without
 
+        answer = envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)
+        give(json_text(answer))
         return
 
     say(f"error: {message}", err=True)

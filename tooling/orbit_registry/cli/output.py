@@ -6,17 +6,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from orbit_registry.cli.writer import give, say
-from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
-from orbit_registry.formats.adr.vocabulary import first_day
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.untrusted import escaped_line, json_text
-from orbit_registry.lifecycle.review_due import review_due
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
@@ -168,38 +165,10 @@ def may_ask(output: str, yes: bool = False) -> bool:
     )
 
 
-def note_empty(registry: Registry, *, by_scope: bool) -> None:
-    """Note on standard error why nothing was found where nothing can be:
-    no record, or none that names files.
-    """
-    records = registry.collection.records
-    if not len(records):
-        print_note('there are no records yet: `orbit adr new "Title"`, or `orbit import .`')
-    elif by_scope and all(record.scope.is_empty for record in records):
-        print_note("no record names files or tags yet: `orbit scope suggest` proposes globs")
-
-
-def note_overlooked_decisions(registry: Registry) -> None:
-    """Note on standard error how many accepted decisions no edit shows: that is no finding."""
-    decisions = [record for record in registry.collection.records if record.kind.in_document]
-    if any(record.is_unreachable for record in decisions):
-        _note_overlooked(registry, decisions)
-
-
-def note_overlooked(registry: Registry) -> None:
-    """Note on standard error how many records no edit shows, where a file has none."""
-    records = [*registry.collection.records]
-    if not records:
-        note_empty(registry, by_scope=False)
-
-    _note_overlooked(registry, records)
-
-
-def _note_overlooked(registry: Registry, records: Sequence[Record]) -> None:
-    from orbit_registry.matching.visibility import SUGGEST, summaries
-
-    for text in summaries(records, visibility_of(registry, records)):
-        print_note(f"{text}: `{SUGGEST}` looks for their files")
+def print_notes(notes: Sequence[str]) -> None:
+    """Print notes below an answer on standard error."""
+    for text in notes:
+        say(text, err=True)
 
 
 def visibility_of(registry: Registry, records: Sequence[Record]) -> Mapping[str, Visibility]:
@@ -227,73 +196,6 @@ def visibility_text(judged: Mapping[str, Visibility], record: Record) -> str:
 def visibility_data(judged: Mapping[str, Visibility], record: Record) -> dict[str, object]:
     """Return the field of JSON that says where a record is shown."""
     return {"visibility": judged[record.path].as_data() if record.path in judged else None}
-
-
-def note_doubts(registry: Registry, record: Record) -> None:
-    """Note on standard error which names of a new record lead nowhere."""
-    note_unmatched(registry, record)
-    note_past_review(record)
-    rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
-    for freshness in registry.freshness([record]).values() if rests else ():
-        for reason in freshness.reasons:
-            if reason.subject != "scope.paths":  # told glob by glob above
-                print_note(reason.message)
-
-
-def note_past_review(record: Record) -> None:
-    """Note on standard error that the date of a record's review has come already."""
-    day = first_day(record.text("review_by") or "")
-    today = datetime.now(UTC).date()
-    if day is None or day > today:
-        return
-
-    follows = f"{record.id} is due for a review at once"
-    if review_due(record, today) is None:
-        follows = f"it makes no review of {record.id} due: someone has looked at it since"
-
-    print_note(f"{record.text('review_by')} has come already: {follows}")
-
-
-def note_unmatched(registry: Registry, record: Record) -> None:
-    """Note on standard error the globs of a record that match no file, and unused packages."""
-    for unmatched in registry.unmatched(record, _folder_from_root(registry)):
-        print_note(str(unmatched))
-
-
-def _folder_from_root(registry: Registry) -> str:
-    root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
-    return here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
-
-
-def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
-    """Note on standard error requested words that no record has, with a near one."""
-    records = registry.collection.records
-    for name, words in requested.items():
-        used = (
-            {word for record in records for word in _field_words(record, name)} if words else set()
-        )
-        folded = {word.casefold() for word in used}
-        for word in words:
-            if word in used or (name == "tag" and word.casefold() in folded):
-                continue
-
-            advice = did_you_mean(word, sorted(used), "`")
-            labelled = [
-                record.id for record in records if name == "tag" and word in record.words("labels")
-            ]
-            if labelled:
-                advice = (
-                    f"it is a label of {plural(len(labelled), 'record')}, for search: "
-                    f"`orbit search {word}`"
-                )
-
-            print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
-
-
-def _field_words(record: Record, name: str) -> Sequence[str]:
-    if name == "feature":
-        return (record.text(name) or "",)
-    return record.scope.tags if name == "tag" else record.words(f"{name}s")
 
 
 def print_note(message: str) -> None:

@@ -132,7 +132,10 @@ def serve(port: int, out: Path | None) -> None:
 
 def need_site() -> None:
     """Raise where the site's packages are not installed."""
-    modules = ("material", "mdit_py_plugins", "mkdocs", "nh3")
+    modules = ["mdit_py_plugins", "nh3"]
+    if importlib.util.find_spec("zensical") is None:
+        modules = ["material", "mdit_py_plugins", "mkdocs", "nh3"]
+
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
         hint = "install the extra `orbit-registry[site]`"

@@ -3,7 +3,6 @@ a person's review.
 """
 
 import copy
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,6 @@ from orbit_registry.cli.records import (
 )
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.diff import digest_of
 from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
@@ -34,7 +32,6 @@ from orbit_registry.repository.skills import read_skills
 from orbit_registry.retro.failures import open_failures
 from orbit_registry.review import consolidate as consolidation
 from orbit_registry.review import proposals, review
-from orbit_registry.review.apply import apply as apply_proposal
 from orbit_registry.review.proposals import recommended, record_drafts
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
@@ -508,59 +505,3 @@ def _proposal_lines(proposed: proposals.Proposed) -> list[str]:
         f"{draft.drift}  {draft.title}"
     )
     return [head, *(f"  {line}" for line in body.rstrip("\n").split("\n")), ""]
-
-
-@click.command("apply")
-@click.argument("any_id", metavar="ID")
-@click.option(
-    "--dry-run", is_flag=True, help="Print the diff, or why it does not fit; write nothing."
-)
-@click.option(
-    "--expect", metavar="DIGEST", help="Only if the diff has this digest, which --dry-run prints."
-)
-@click.option("--yes", is_flag=True, help="Do not ask; else a terminal shows the diff first.")
-@format_option
-def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str) -> None:
-    """Write an accepted proposal into its file.
-
-    It writes the whole diff, or nothing if the diff no longer applies or differs from what was
-    accepted.
-
-    orbit apply P-7k3fq --dry-run
-    orbit apply P-7k3fq --expect 3f0c9a4be21d7780
-    """
-    registry = open_registry()
-    workspace, author = registry.workspace, registry.author()
-    if not (dry_run or expect or yes) and output == "text" and sys.stdin.isatty():
-        record, diff = apply_proposal(workspace, any_id, author, dry_run=True)
-        say(diff)
-        click.confirm(f"Put this into {proposals.path_of(record)}?", abort=True, err=True)
-        expect = digest_of(diff)
-
-    record, diff = apply_proposal(
-        workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip()
-    )
-    path = proposals.path_of(record)
-    changed = sum(
-        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line
-    )
-    head = (
-        f"{record.id} would change {path}"
-        if dry_run
-        else f"{record.id} is {record.status.name} to {path}"
-    )
-
-    digest = digest_of(diff)
-    data = {
-        "proposal": record_data(record),
-        "path": path,
-        "diff": diff,
-        "digest": digest,
-        "applied": not dry_run,
-    }
-
-    following = (
-        [f"orbit apply {record.id} --expect {digest}"] if dry_run else ["git diff", "orbit check"]
-    )
-    text = f"{head}: {plural(changed, 'line')}, digest {digest}\n\n{diff}".rstrip("\n")
-    emit(output, data, text, next_commands=following)

@@ -1,162 +1,117 @@
-"""DuckDB database over a lake: views of the newest state,
-and no access to anything but the lake's files.
-"""
+"""DuckDB database over a lake: the views of its tables, and no access to anything but the lake."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import re
+import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_registry.errors import LakeError
-from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Bucket, Lake, file_stem, folder_name
-from orbit_registry.snapshot.export import OFFLINE, duckdb, fill_all, quoted
-from orbit_registry.snapshot.query import MEMORY, SECONDS, QueryResult, ask
+from orbit_registry.errors import LakeError, did_you_mean
+from orbit_registry.fleet.lake import (
+    FILES,
+    FORM,
+    TABLES,
+    Lake,
+    damage,
+    folder_of,
+    memory_database,
+    scan,
+)
+from orbit_registry.snapshot.export import duckdb, quoted
+from orbit_registry.snapshot.query import QueryResult, ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Result = TypeVar("Result")
-ROW_GROUP = (
-    8192  # rows of a part of a file that is read alone: small, for questions about one repository
-)
-VIEWS_SQL, SCOPE_MATCH_SQL = (
-    Path(__file__).with_name(f"{name}.sql") for name in ("views", "scope_match")
-)
+VIEWS_SQL = Path(__file__).with_name("views.sql")
+SCOPE_MATCH_SQL = Path(__file__).with_name("scope_match.sql")
+SECONDS = 600.0
 HINT = (
     "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
     "docs/guides/fleet.md in Orbit's documentation describes them"
 )
-HEADS = """
-CREATE TABLE lake_heads (
-    repository VARCHAR, sequence BIGINT, since BIGINT,
-    "commit" VARCHAR, committed_at VARCHAR, pushed_at VARCHAR,
-    records BIGINT, digest VARCHAR, extends VARCHAR,
-    origin VARCHAR, removed BOOLEAN, schema_version INTEGER
-)
-"""
-CURRENT = """
-SELECT r.repository, r.record_id, max(r.sequence) AS sequence
-FROM lake_records AS r
-JOIN lake_heads AS h
-    ON h.repository = r.repository AND r.sequence >= h.since AND r.sequence <= h.sequence
-GROUP BY r.repository, r.record_id
-HAVING NOT arg_max(r.removed, r.sequence)
-"""
-"""The push that decides about each record."""
 
 
-@contextlib.contextmanager
-def memory_database(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a database in memory that can read the lake's files."""
-    config = {**OFFLINE, "memory_limit": MEMORY, "temp_directory": ""}
-    connection = duckdb.connect(":memory:", config=config)
-    try:
-        if not lake.store.is_local:
-            connection.register_filesystem(lake.store.files)
-        yield connection
-    finally:
-        connection.close()
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a question may use: seconds, memory as DuckDB writes it (`8GB`), a folder to spill to.
 
-
-def add_tables(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, files: Iterable[str], repository: str = ""
-) -> None:
-    """Add a view `lake_…` of the rows in files for each table;
-    a column that a file lacks is NULL.
+    Without a memory DuckDB takes half of the machine's, without a folder a temporary one.
     """
-    connection.execute("CREATE SCHEMA form")
-    connection.execute(
-        TABLES_SQL.read_text("utf-8").replace("CREATE TABLE lake_", "CREATE TABLE form.")
-    )
-    chosen = f"WHERE repository = {quoted(repository)}" if repository else ""
-    names = list(files)
 
-    for table in TABLES:
-        columns = ", ".join(
-            name for name, *_ in connection.execute(f"DESCRIBE form.{table}").fetchall()
-        )
-        paths = [quoted(lake.store.path(name)) for name in names if f"{table}/" in name]
-        scan = (
-            f"read_parquet([{', '.join(paths)}], union_by_name = true, hive_partitioning = false)"
-        )
-        rows = f"UNION ALL BY NAME FROM {scan}" if paths else ""
-        connection.execute(
-            f"CREATE VIEW lake_{table} AS SELECT {columns} FROM (FROM form.{table} {rows}) {chosen}"
-        )
+    seconds: float = SECONDS
+    memory: str = ""
+    spill: str = ""
 
 
-def add_state(connection: duckdb.DuckDBPyConnection, buckets: Sequence[Bucket]) -> None:
-    """Add the table of the newest pushes, and that of the push that decides about each record."""
-    pushes = [push for bucket in buckets for push in bucket.heads.values() if not push.removed]
-    connection.execute(HEADS)
-    with tempfile.TemporaryDirectory() as folder:
-        fill_all(
-            connection, {"lake_heads": (json.dumps(asdict(push)) for push in pushes)}, Path(folder)
-        )
-    connection.execute(f"CREATE TABLE lake_current AS {CURRENT}")
+DEFAULT = Limits()
+
+
+def half_of_memory() -> str:
+    """Return half of this machine's memory, as DuckDB writes it."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{max(total // 2, 1 << 28) >> 20}MiB"
 
 
 @contextlib.contextmanager
-def open_lake(lake: Lake, repository: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_lake(
+    lake: Lake, repository: str | None = None, limits: Limits = DEFAULT
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a database with the views of a lake, or of one repository of it, that reaches no other
     file.
 
     Raises:
-        LakeError: there is no such repository.
+        LakeError: there is no lake, or no such repository.
     """
-    buckets = (
-        lake.all_buckets()
-        if repository is None
-        else [lake.bucket(lake.bucket_of(repository), repository)]
-    )
-    if repository is not None and not any(not push.removed for push in buckets[0].heads.values()):
-        hint = "`orbit fleet repositories` lists them"
-        raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
+    lake.check()
+    if repository is not None:
+        _refuse_unknown(lake, repository)
 
-    files = [
-        name
-        for bucket in buckets
-        for name in (bucket.files if repository is None else bucket.files_of(repository))
-    ]
+    folders = ["*"] if repository is None else [FORM, folder_of(repository)]
+    with tempfile.TemporaryDirectory(prefix="orbit-spill-", dir=limits.spill or None) as spill:
+        config = {"memory_limit": limits.memory or half_of_memory(), "temp_directory": spill}
+        with memory_database(lake, config) as connection:
+            for table in TABLES:
+                paths = [f"{table}/{folder}/{FILES[table]}" for folder in folders]
+                files = [lake.store.path(path) for path in paths]
+                connection.execute(f"CREATE VIEW lake_{table} AS FROM {scan(files)}")
 
-    if (
-        not lake.store.is_local
-    ):  # a file that was listed is opened without four questions about its size and time
-        for table in TABLES:
-            lake.store.times(
-                table if repository is None else f"{table}/{folder_name(buckets[0].number)}"
-            )
+            connection.execute(VIEWS_SQL.read_text("utf-8"))
+            connection.execute(SCOPE_MATCH_SQL.read_text("utf-8"))
+            connection.execute(f"SET allowed_directories = [{quoted(lake.store.path(''))}]")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            yield connection
 
-    with memory_database(lake) as connection:
-        add_tables(connection, lake, files, repository or "")
-        add_state(connection, buckets)
-        connection.execute(VIEWS_SQL.read_text("utf-8"))
-        connection.execute(SCOPE_MATCH_SQL.read_text("utf-8"))
-        connection.execute(f"SET allowed_directories = [{quoted(lake.store.path(''))}]")
 
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        yield connection
+def _refuse_unknown(lake: Lake, repository: str) -> None:
+    names = lake.names()
+    if repository in names:
+        return
+
+    hint = f"{did_you_mean(repository, names)}`orbit fleet repositories` lists them"
+    raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
 
 
 def with_lake(
-    lake: Lake, use: Callable[[duckdb.DuckDBPyConnection], Result], repository: str | None = None
+    lake: Lake,
+    use: Callable[[duckdb.DuckDBPyConnection], Result],
+    repository: str | None = None,
+    limits: Limits = DEFAULT,
 ) -> Result:
-    """Use a database over a lake; once more where a compaction removed a file in the meantime.
+    """Use a database over a lake; once more where a file was replaced in the meantime.
 
     Raises:
         LakeError: a file of the lake is missing or damaged.
     """
     for is_last in (False, True):
         try:
-            with open_lake(lake, repository) as connection:
+            with open_lake(lake, repository, limits) as connection:
                 return use(connection)
         except duckdb.Error as error:
             if is_last:
@@ -165,38 +120,13 @@ def with_lake(
     raise AssertionError
 
 
-def damage(lake: Lake, error: duckdb.Error, number: int | None = None) -> LakeError:
-    """Return an error that names the repositories of a damaged file,
-    and the command that repairs them.
-    """
-    text = str(error).splitlines()[0]
-    match = re.search(r"bucket=(\d+)/([^/'\"]+)\.parquet", text)
-    if match is not None:
-        number = int(match[1])
-
-    if not lake.writes_anew:
-        return LakeError(
-            f"{lake.address}: {text}", hint="restore this file from a copy of the store"
-        )
-
-    if number is None:
-        return LakeError(
-            f"{lake.address}: {text}", hint="`orbit fleet compact` says which bucket is damaged"
-        )
-
-    names = [name for name, push in lake.bucket(number).heads.items() if not push.removed]
-    if match is not None:
-        names = [name for name in names if match[2].startswith(f"{file_stem(name)}.")] or names
-
-    command = f"`orbit fleet push {quote(lake.address)} --force`"
-    hint = f"{command} in {', '.join(sorted(names))} writes all records anew"
-    return LakeError(f"{lake.address}: bucket {number} is damaged: {text}", hint=hint)
-
-
 def query(
-    lake: Lake, sql: str, repository: str | None = None, *, seconds: float = SECONDS
+    lake: Lake, sql: str, repository: str | None = None, limits: Limits = DEFAULT
 ) -> QueryResult:
     """Return the answer of a lake to one SQL question."""
     return with_lake(
-        lake, lambda connection: ask(connection, sql, seconds=seconds, hint=HINT), repository
+        lake,
+        lambda connection: ask(connection, sql, seconds=limits.seconds, hint=HINT),
+        repository,
+        limits,
     )

@@ -1,313 +1,312 @@
-"""Lake: buckets of repositories, the manifests of pushes and compactions, and what of them counts.
+"""Lake: where the records of each repository are, and what is known of the repository.
 
-    lake.json                                    version, number of buckets
-    manifests/bucket=07/shop.1f3a….000005.json   a push, written last: one without it does not exist
-    manifests/bucket=07/compaction.000002.json   the state of all repositories of the bucket
-    records/bucket=07/….parquet                  rows; scopes, links, votes and rejected are alike
+    lake.json                                               version of the lake
+    records/repository=acme%2Fshop/records.parquet          its records, with scopes and links
+    repositories/repository=acme%2Fshop/repository.parquet  one row: its commit, when it was seen
 
-Of the compactions of a bucket the newest counts, and of a repository's pushes those after that
-compaction.
+A file is written whole and renamed, so a reader sees the old records of a repository or the new
+ones. Each folder is a table that DuckDB, DuckLake, Spark and others read with Hive partitions.
 """
 
-import hashlib
+from __future__ import annotations
+
+import contextlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
-from functools import cached_property
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote as percent_encoded
+from urllib.parse import unquote
 
 from orbit_registry.errors import LakeError, RefusedError, UsageError
 from orbit_registry.fleet.store import Store
+from orbit_registry.snapshot.export import OFFLINE, duckdb, fill_all, quoted
 
-SCHEMA_VERSION = 2  # version of `tables.sql`, which each manifest names
+SCHEMA_VERSION = 3
+"""Version of `tables.sql`, which each row of a repository has."""
 TABLES_SQL = Path(__file__).with_name("tables.sql")
-TABLES = tuple(re.findall(r"^CREATE TABLE lake_(\w+)", TABLES_SQL.read_text("utf-8"), re.MULTILINE))
-BUCKETS = 64
-MOST = 10**9  # the largest number that a manifest may state
+RECORDS, REPOSITORIES = TABLES = ("records", "repositories")
+FILES = {RECORDS: "records.parquet", REPOSITORIES: "repository.parquet"}
 MARK = "lake.json"
+FORM = "repository=-"
+"""The folder in each table of a file without rows: a lake without repositories has columns too."""
+DIGEST = "orbit_digest"
+"""The key of a file's own metadata that holds the hash of its records."""
+ROW_GROUP = 8192
+OLD_HINT = "an older Orbit wrote it: `orbit fleet migrate LAKE` brings it up to date"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}\Z")
-_COMPACTION = re.compile(r"compaction\.([0-9]{6})\.json\Z")
-_PUSH = re.compile(r"[a-z0-9-]*\.([0-9a-f]{16})\.([0-9]{6,9})\.json\Z")
-_DATA = re.compile(rf"(?:{'|'.join(TABLES)})/bucket=[0-9]{{2,5}}/[A-Za-z0-9.-]{{1,200}}\.parquet\Z")
+_PARTITION = re.compile(r"/repository=([^/]+)/[^/]+\Z")
+
+Row = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
-    """The manifest of a push: what a repository was at a commit,
-    and the files that the push wrote.
+class Repository:
+    """What a lake knows of one repository.
+
+    Times are texts of ISO 8601; a text that is not known is empty.
     """
 
     repository: str
-    sequence: int  # number of the push among those of its repository
-    since: int  # number of the first push that counts: that one wrote every record
-    commit: str
-    committed_at: str
-    pushed_at: str
-    records: int  # records of the repository after the push
-    digest: str  # hash of all rows of the repository
-    extends: str = ""  # what the repository inherits: `acme/decisions 0f3a…`
-    origin: str = ""  # host and path of the remote, if it has a host
-    removed: bool = False
+    address: str = ""  # what `git clone` takes, without user and token
+    origin: str = ""  # host and path of its remote
+    folder: str = ""  # in a repository that has several projects
+    commit: str = ""  # "" where it was never read
+    committed_at: str = ""
+    pushed_at: str = ""  # when its records were written
+    first_seen_at: str = ""
+    last_seen_at: str = ""
+    records: int = 0
+    digest: str = ""
+    inputs: str = ""  # hash of what its records were read from, as git has it
+    extends: str = ""  # what it inherits: `acme/decisions 0f3a…`
+    reader: str = ""  # `orbit`, or `documents` where it has no records of Orbit
+    orbit_version: str = ""
     schema_version: int = SCHEMA_VERSION
-    rows: Mapping[str, int] = field(default_factory=dict)
-    files: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """What counts in a bucket: the newest push of each repository,
-    and the files that hold their rows.
-    """
-
-    number: int
-    heads: Mapping[str, Push]
-    files: tuple[str, ...]
-    compaction: int  # number of the compaction that counts; 0 without one
-    manifests: tuple[str, ...]  # the manifests that count
-    pushes: int  # pushes after the compaction
-    unreadable: tuple[
-        str, ...
-    ]  # damaged manifests since the last push of all rows; what they state does not count
-
-    def files_of(self, repository: str) -> list[str]:
-        """Return the files that may hold rows of a repository."""
-        prefix = f"{file_stem(repository)}."
-        return [
-            name
-            for name in self.files
-            if name.rsplit("/", 1)[1].startswith((prefix, "compaction.", "ducklake-"))
-        ]
+    first_commit: str = ""
+    forge_id: str = ""
+    is_fork: bool = False
+    is_archived: bool = False
+    is_expected: bool = False  # a list of sources names it
+    renamed_from: str = ""
+    error: str = ""  # why it could not be read when it was last seen
 
 
 class Lake:
-    """One lake; every method reads its manifests anew."""
+    """One lake; every method reads its files anew."""
 
-    writes_anew = True  # a push with --force repairs a missing file
+    def __init__(self, address: str) -> None:
+        if address.startswith("ducklake:"):
+            hint = "DuckLake reads the files of a lake in a folder: docs/guides/fleet.md"
+            raise UsageError("a lake is a folder or an object store", hint=hint)
 
-    def __init__(self, address: str, *, create: bool = False, may_be_new: bool = False) -> None:
         self.store = Store(address)
+        # With user and password, for another process.
+        self.given = self.store.root if self.store.is_local else address
         self.address = self.store.address  # as messages show it
-        self._create = create
-        self._may_be_new = create or may_be_new
-        self.unreadable: set[str] = set()  # damaged manifests of the buckets that were read
 
-    @cached_property
-    def buckets(self) -> int:
-        """The number of buckets, fixed when the lake is made.
+    def check(self) -> None:
+        """Refuse an address where there is no lake.
 
         Raises:
-            LakeError: there is no lake, or a newer version wrote it.
+            LakeError: there is none, or another version of Orbit wrote it.
         """
-        mark = self.store.read([MARK]).get(MARK)
-        if mark is None and self._may_be_new:
-            if (name := self.store.foreign_file()) not in (None, MARK):
-                message = f"{self.address} is no lake: it has {name} and no {MARK}"
-                raise RefusedError(
-                    message, hint="give an empty folder, or one that does not exist yet"
-                )
-
-            if not self._create:
-                return BUCKETS
-
-            text = json.dumps({"format": "orbit-lake", "version": 1, "buckets": BUCKETS})
-            self.store.create(MARK, text.encode())
-            mark = self.store.read([MARK]).get(MARK)
-
+        mark = self.store.read(MARK)
         if mark is None:
-            hint = "give the address of a lake; `orbit fleet push` makes one"
+            hint = "give the address of a lake; `orbit fleet collect` and `fleet push` make one"
             raise LakeError(f"{self.address} is no lake: it has no {MARK}", hint=hint)
 
+        version = _version_in(mark)
+        if version == 1:
+            raise LakeError(f"{self.address} has the files of version 1", hint=OLD_HINT)
+
+        if version != 2:
+            message = f"{self.store.path(MARK)} names no version that this Orbit reads"
+            hint = "a newer Orbit may have written it: upgrade, or repair the file"
+            raise LakeError(message, hint=hint)
+
+    def make(self, *, dry_run: bool = False) -> None:
+        """Make a lake where there is none yet.
+
+        Raises:
+            RefusedError: the folder has other files.
+        """
+        if self.store.read(MARK) is not None:
+            self.check()
+            return
+
+        name = self.store.foreign_file()
+        # Two processes may make one lake at once; a lake whose mark was not written yet is none.
+        if name is not None and name not in (MARK, *TABLES):
+            message = f"{self.address} is no lake: it has {name} and no {MARK}"
+            hint = "give an empty folder, or one that does not exist yet"
+            raise RefusedError(message, hint=hint)
+
+        if not dry_run:
+            self.mark()
+
+    def mark(self) -> None:
+        """Write the file that makes a folder a lake of today's version."""
+        for table in TABLES:
+            self._write(table, FORM, FILES[table], [], {})
+
+        with tempfile.TemporaryDirectory() as folder:
+            mark = Path(folder) / MARK
+            mark.write_text(json.dumps({"format": "orbit-lake", "version": 2}) + "\n", "utf-8")
+            self.store.replace(mark, MARK)
+
+    def names(self) -> list[str]:
+        """Return the repositories of the lake by name."""
+        return sorted(_repositories(self.store.names(REPOSITORIES)))
+
+    def repositories(self) -> list[Repository]:
+        """Return what is known of each repository.
+
+        Raises:
+            LakeError: a file is damaged.
+        """
+        if not self.names():
+            return []
+
+        return self._read_repositories([self.store.path(f"{REPOSITORIES}/*/*.parquet")])
+
+    def repository(self, name: str) -> Repository | None:
+        """Return what is known of one repository; None if the lake does not have it."""
+        file = file_of(REPOSITORIES, name)
+        if not self.store.has(file):
+            return None
+
         try:
-            data = json.loads(mark)
-            version, buckets = int(data["version"]), int(data["buckets"])
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            version, buckets = 0, 0
+            return self._read_repositories([self.store.path(file)])[0]
+        except (LakeError, IndexError):
+            return None  # the next push writes it anew
 
-        if version != 1 or not 1 <= buckets <= 10_000:
-            message = (
-                f"{self.store.path(MARK)} states no version and number of buckets that "
-                f"this Orbit reads"
-            )
-            raise LakeError(
-                message, hint="a newer Orbit may have written it: upgrade, or repair the file"
-            )
+    def _read_repositories(self, paths: Sequence[str]) -> list[Repository]:
+        with memory_database(self) as connection:
+            try:
+                connection.execute(f"FROM {scan(paths)}")
+                names = [column[0] for column in connection.description or ()]
+                rows = connection.fetchall()
+            except duckdb.Error as error:
+                raise damage(self, error) from None
 
-        return buckets
+        fields_of_rows = [dict(zip(names, row, strict=True)) for row in rows]
+        result = [_repository_of(each) for each in fields_of_rows]
+        return sorted(result, key=lambda each: each.repository)
 
-    def stored(self, line: str) -> str:
-        """Return a row, as JSON, in the form in which the lake can have it."""
-        return line
+    def digests(self, name: str) -> tuple[str, dict[str, str]]:
+        """Return the hash of a repository's records, and the hash of each by its id.
 
-    def bucket_of(self, repository: str) -> int:
-        """Return the bucket of a repository: a hash, so that it never changes."""
-        return (
-            int.from_bytes(hashlib.sha256(repository.encode()).digest()[:8], "big") % self.buckets
-        )
-
-    def all_buckets(self) -> list[Bucket]:
-        """Return what counts in each bucket."""
-        names: dict[str, list[str]] = {folder_name(number): [] for number in range(self.buckets)}
-        for name in self.store.times("manifests"):
-            names.get(name.split("/")[1], []).append(name)
-        return [
-            self._noted(self._bucket(number, names[folder_name(number)]))
-            for number in range(self.buckets)
-        ]
-
-    def bucket(self, number: int, repository: str | None = None) -> Bucket:
-        """Return what counts in a bucket, or of one repository in it."""
-        names = list(self.store.times(f"manifests/{folder_name(number)}"))
-        return self._noted(self._bucket(number, names, repository))
-
-    def _noted(self, bucket: Bucket) -> Bucket:
-        self.unreadable.update(bucket.unreadable)
-        return bucket
-
-    def bucket_before(self, number: int, times: Mapping[str, datetime], before: datetime) -> Bucket:
-        """Return what counted in a bucket at a time."""
-        folder = f"manifests/{folder_name(number)}/"
-        return self._bucket(
-            number, [name for name in times if name.startswith(folder) and times[name] <= before]
-        )
-
-    def _bucket(self, number: int, names: Sequence[str], repository: str | None = None) -> Bucket:
-        numbers = {int(match[1]): name for name in names if (match := _COMPACTION.search(name))}
-        damaged: list[str] = []
-        heads: dict[str, Push] = {}
-        files: list[str] = []
-        manifests: list[str] = []
-
-        pushed: list[Push] = []
-        compaction = max(numbers, default=0)
-        if compaction:
-            name = numbers[compaction]
-            data = _parsed(self.store.read([name]).get(name, b""))
-            pushes = [_push_of(entry) for entry in _list(data, "repositories")]
-            if data is None or None in pushes:
-                message = f"{self.store.path(name)} is damaged"
-                raise LakeError(
-                    message,
-                    hint="remove it, and run `orbit fleet push` in the repositories of the bucket",
-                )
-
-            heads = {push.repository: push for push in pushes if push is not None}
-            files, manifests = _data_files(_list(data, "files")), [name]
-
-        compacted = dict(heads)
-        bases = {repository_key(name): push.sequence for name, push in heads.items()}
-        later = [name for name in names if self._is_later(name, bases, repository)]
-        contents = self.store.read(later)
-
-        for name in later:
-            push = _push_of(_parsed(contents.get(name, b"")))
-            if (
-                push is None
-                or (match := _PUSH.search(name)) is None
-                or match[1] != repository_key(push.repository)
-            ):
-                damaged.append(name)
-                continue
-
-            if push.repository not in heads or push.sequence > heads[push.repository].sequence:
-                heads[push.repository] = push
-
-            pushed.append(push)
-            manifests.append(name)
-
-        unreadable = _without_damage(heads, damaged)
-
-        if not any(_counts(push, heads) for push in compacted.values()):
-            files = []
-
-        files += [name for push in pushed if _counts(push, heads) for name in push.files]
-        if repository is not None:
-            heads = {name: push for name, push in heads.items() if name == repository}
-
-        counted = len(manifests) - (1 if compaction else 0)
-        return Bucket(
-            number, heads, tuple(files), compaction, tuple(manifests), counted, tuple(unreadable)
-        )
-
-    def _is_later(self, name: str, bases: Mapping[str, int], repository: str | None) -> bool:
-        match = _PUSH.search(name)
-        if match is None or (repository is not None and match[1] != repository_key(repository)):
-            return False
-        return int(match[2]) > bases.get(match[1], 0)
-
-    def next_sequence(self, repository: str, bucket: Bucket) -> int:
-        """Return the number of a repository's next push:
-        one that no manifest has, a damaged one included.
+        Both are empty if the lake has no records of it that can be read.
         """
-        folder = f"manifests/{folder_name(bucket.number)}"
-        matches = filter(None, map(_PUSH.search, self.store.times(folder)))
-        numbers = [int(match[2]) for match in matches if match[1] == repository_key(repository)]
-        head = bucket.heads.get(repository)
-        return max([*numbers, head.sequence if head else 0]) + 1
+        file = file_of(RECORDS, name)
+        if not self.store.has(file):
+            return "", {}
 
-    def commit(self, push: Push) -> bool:
-        """Write the manifest of a push; False if another process has written that number
-        meanwhile.
-        """
-        folder = folder_name(self.bucket_of(push.repository))
-        name = f"manifests/{folder}/{file_stem(push.repository)}.{push.sequence:06d}.json"
-        return self.store.create(name, (json.dumps(asdict(push), indent=1) + "\n").encode())
+        path = quoted(self.store.path(file))
+        with memory_database(self) as connection:
+            try:
+                metadata = f"SELECT decode(value) FROM parquet_kv_metadata({path})"
+                whole = connection.execute(f"{metadata} WHERE decode(key) = '{DIGEST}'").fetchone()
+                select = f"SELECT record_id, digest FROM read_parquet({path})"
+                rows = dict(connection.execute(select).fetchall())
+            except duckdb.Error:
+                return "", {}
 
-    def commit_compaction(
-        self, bucket: Bucket, files: Sequence[str], heads: Iterable[Push]
-    ) -> bool:
-        """Write the manifest of a bucket's next compaction; False if there is one meanwhile."""
-        name = f"manifests/{folder_name(bucket.number)}/compaction.{bucket.compaction + 1:06d}.json"
-        entries = [{**asdict(push), "files": [], "rows": {}} for push in heads]
-        text = json.dumps(
-            {"schema_version": SCHEMA_VERSION, "files": list(files), "repositories": entries},
-            indent=1,
-        )
-        return self.store.create(name, f"{text}\n".encode())
+        return (str(whole[0]) if whole else ""), rows
+
+    def documents(self, name: str) -> list[str]:
+        """Return the documents that the records of a repository come from."""
+        file = file_of(RECORDS, name)
+        if not self.store.has(file):
+            return []
+
+        path = quoted(self.store.path(file))
+        with memory_database(self) as connection:
+            try:
+                select = f"SELECT DISTINCT source_path FROM read_parquet({path})"
+                rows = connection.execute(select).fetchall()
+            except duckdb.Error:
+                return []
+
+        return sorted(str(name) for (name,) in rows if name)
+
+    def write(self, repository: Repository, records: Sequence[Row]) -> None:
+        """Write the records of a repository, then what is known of it."""
+        folder = folder_of(repository.repository)
+        digest = {DIGEST: repository.digest}
+        self._write(RECORDS, folder, FILES[RECORDS], list(map(json.dumps, records)), digest)
+        self.note(repository)
+
+    def note(self, repository: Repository) -> None:
+        """Write what is known of a repository, and leave its records."""
+        row = asdict(repository)
+        folder = folder_of(row.pop("repository"))
+        self._write(REPOSITORIES, folder, FILES[REPOSITORIES], [json.dumps(row)], {})
+
+    def remove(self, name: str) -> None:
+        """Remove a repository; its records no longer count as soon as its row is gone."""
+        self.store.remove([file_of(REPOSITORIES, name), file_of(RECORDS, name)])
+
+    def _write(
+        self,
+        table: str,
+        folder: str,
+        file_name: str,
+        rows: Sequence[str],
+        metadata: Mapping[str, str],
+    ) -> None:
+        with tempfile.TemporaryDirectory() as temporary, memory_database(self) as connection:
+            connection.execute(TABLES_SQL.read_text("utf-8"))
+            fill_all(connection, {f"lake_{table}": rows}, Path(temporary))
+            file = Path(temporary) / file_name
+            pairs = ", ".join(f"{key}: {quoted(value)}" for key, value in metadata.items())
+            own = f", KV_METADATA {{{pairs}}}" if pairs else ""
+            connection.execute(
+                f"COPY (FROM lake_{table}) TO {quoted(str(file))} "
+                f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP}{own})"
+            )
+            self.store.replace(file, f"{table}/{folder}/{file_name}")
 
 
-def _counts(push: Push, heads: Mapping[str, Push]) -> bool:
-    """Return whether rows of a push may count:
-    its repository was not removed or pushed whole since then.
-    """
-    head = heads.get(push.repository)
-    return head is not None and not head.removed and push.sequence >= head.since
+def scan(paths: Sequence[str]) -> str:
+    """Return the SQL that reads files of one table; a column that a file lacks is NULL."""
+    listed = ", ".join(map(quoted, paths))
+    return (
+        f"(SELECT * FROM read_parquet([{listed}], union_by_name = true, hive_partitioning = true, "
+        f"hive_types = {{'repository': VARCHAR}}) WHERE repository <> '-')"
+    )
 
 
-def _without_damage(heads: dict[str, Push], damaged: Iterable[str]) -> list[str]:
-    """Take away each head that a damaged manifest follows, as it may be a removal;
-    return the manifests that matter.
-    """
-    names = {repository_key(name): name for name in heads}
-    result = []
-    for manifest in damaged:
-        _, key, number = manifest.removesuffix(".json").rsplit(".", 2)
-        head = heads.get(names.get(key, ""))
-        if head is None or int(number) >= head.since:
-            result.append(manifest)
-        if head is not None and int(number) > head.sequence:
-            del heads[head.repository]
-
-    return result
+@contextlib.contextmanager
+def memory_database(
+    lake: Lake, config: Mapping[str, str] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a database in memory that can read the lake's files."""
+    connection = duckdb.connect(":memory:", config={**OFFLINE, **(config or {})})
+    try:
+        if not lake.store.is_local:
+            connection.register_filesystem(lake.store.files)
+        yield connection
+    finally:
+        connection.close()
 
 
-def folder_name(bucket: int) -> str:
-    """Return the name of a bucket's folder."""
-    return f"bucket={bucket:02d}"
+def damage(lake: Lake, error: duckdb.Error) -> LakeError:
+    """Return an error that names the repository of a damaged file, and what repairs it."""
+    text = str(error).splitlines()[0]
+    match = re.search(r"repository=([^/'\"]+)/", text)
+    if match is None:
+        return LakeError(f"{lake.address}: {text}", hint="see that you may read the lake")
+
+    name = unquote(match[1])
+    hint = "`orbit fleet push --force` there, or `orbit fleet collect --force`, writes it anew"
+    return LakeError(f"{lake.address}: the file of {name} is damaged: {text}", hint=hint)
 
 
-def repository_key(repository: str) -> str:
-    """Return the part of a file's name that tells one repository from another."""
-    return hashlib.sha256(repository.encode()).hexdigest()[:16]
+def folder_of(repository: str) -> str:
+    """Return the name of a repository's folder in each table."""
+    return f"repository={percent_encoded(repository, safe='')}"
 
 
-def file_stem(repository: str) -> str:
-    """Return how the names of a repository's files begin:
-    readable, and different for each repository.
-    """
-    readable = re.sub(r"[^a-z0-9]+", "-", repository.lower()).strip("-")[:60]
-    return f"{readable}.{repository_key(repository)}"
+def file_of(table: str, repository: str) -> str:
+    """Return the path of a repository's file in a table."""
+    return f"{table}/{folder_of(repository)}/{FILES[table]}"
+
+
+def _repository_of(row: Mapping[str, Any]) -> Repository:
+    """Return the repository of a row, which may lack columns or have those of a later version."""
+    values = {field.name: row.get(field.name) for field in fields(Repository)}
+    return Repository(**{name: value for name, value in values.items() if value is not None})
+
+
+def _repositories(names: Iterable[str]) -> set[str]:
+    matches = filter(None, map(_PARTITION.search, names))
+    return {unquote(match[1]) for match in matches} - {"-"}
 
 
 def valid_repository(name: str) -> str:
@@ -323,44 +322,20 @@ def valid_repository(name: str) -> str:
     return name
 
 
-def _parsed(content: bytes) -> Mapping[str, object] | None:
+@cache
+def columns(table: str) -> tuple[str, ...]:
+    """Return the columns of a table's files."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(TABLES_SQL.read_text("utf-8"))
+        rows = connection.execute(f"DESCRIBE lake_{table}").fetchall()
+
+    return tuple(str(name) for name, *_ in rows)
+
+
+def _version_in(mark: bytes) -> int:
+    """Return the version that a mark states; 0 for another form."""
     try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
-
-
-def _list(data: Mapping[str, object] | None, name: str) -> list[object]:
-    value = (data or {}).get(name)
-    return value if isinstance(value, list) else []
-
-
-def _data_files(names: Iterable[object]) -> list[str]:
-    """Return names of data files; a path that leads elsewhere is none."""
-    return [name for name in names if isinstance(name, str) and _DATA.match(name)]
-
-
-def _push_of(data: object) -> Push | None:
-    """Return the push that a manifest states; None for another form.
-
-    Fields of later versions are ignored.
-    """
-    if not isinstance(data, dict):
-        return None
-
-    texts = ("repository", "commit", "committed_at", "pushed_at", "digest")
-    numbers = ("sequence", "since", "records", "schema_version")
-    fields = {name: data[name] for name in Push.__slots__ if name in data}
-    typed = all(isinstance(fields.get(name), str) for name in texts) and all(
-        isinstance(number := fields.get(name), int) and 0 <= number < MOST for name in numbers
-    )
-
-    if not typed or not _NAME.match(fields["repository"]):
-        return None
-
-    rows = fields.get("rows")
-    fields["rows"] = rows if isinstance(rows, dict) else {}
-    fields["removed"] = fields.get("removed") is True
-    fields |= {name: str(fields.get(name, "")) for name in ("extends", "origin")}
-    return Push(**{**fields, "files": tuple(_data_files(_list(data, "files")))})
+        data = json.loads(mark)
+        return int(data["version"])
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return 0

@@ -1,88 +1,81 @@
-"""Apache Spark as the engine of the report:
-the same tables, views and questions, in Spark's dialect.
+"""Apache Spark as the engine, through Spark Connect: the same tables, views and questions, in
+Spark's dialect, on the user's own cluster.
 """
 
+from __future__ import annotations
+
 import os
-import shutil
-import tempfile
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import LakeError, UsageError
-from orbit_registry.fleet.database import CURRENT, VIEWS_SQL
-from orbit_registry.fleet.lake import TABLES_SQL, Lake, Push
+from orbit_registry.fleet.database import VIEWS_SQL
+from orbit_registry.fleet.lake import TABLES_SQL, Lake
 from orbit_registry.snapshot.query import QueryResult
 
-MASTER = "ORBIT_SPARK_MASTER"
-"""Variable that names the cluster; without it, Spark runs on this machine."""
-_HEADS = tuple(
-    field.name for field in fields(Push) if field.name not in ("removed", "rows", "files", "origin")
-)
-_NUMBERS = ("sequence", "since", "records", "schema_version")
-_SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "16",
-    # A thousand listed files need no job of Spark's own to list them.
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
-    "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
-}
+REMOTE = "SPARK_REMOTE"
+"""Variable that names the server: `sc://spark.example:15002`."""
+_EXTRA = "pip install 'orbit-registry[spark]'"
+_TABLE = re.compile(r"CREATE TABLE lake_(?P<name>\w+) \((?P<columns>.+)\)\s*\Z", re.DOTALL)
 
 
-def statements(text: str) -> list[str]:
+def in_spark(text: str) -> list[str]:
     """Return DuckDB's statements in Spark's dialect.
 
     Raises:
-        UsageError: sqlglot is not installed.
+        UsageError: sqlglot is not installed, or it can't read or translate the text.
     """
     try:
         import sqlglot
+        from sqlglot.errors import SqlglotError
     except ImportError:
         raise UsageError("Spark needs sqlglot, which is not installed", hint=_EXTRA) from None
 
-    return sqlglot.transpile(
-        text, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE
-    )
-
-
-_EXTRA = "pip install 'orbit-registry[fleet]' pyspark"
+    try:
+        return sqlglot.transpile(
+            text, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE
+        )
+    except SqlglotError as error:
+        reason = " ".join(str(error).split())
+        hint = "ask DuckDB: leave out --engine"
+        raise UsageError(f"this question has no form in Spark: {reason}", hint=hint) from None
 
 
 def schemas() -> dict[str, str]:
     """Return the columns of each table as Spark declares them."""
-    texts = (text.partition("(") for text in statements(TABLES_SQL.read_text("utf-8")))
-    return {head.split("lake_")[1].strip(): columns.removesuffix(")") for head, _, columns in texts}
+    matches = filter(None, map(_TABLE.search, in_spark(TABLES_SQL.read_text("utf-8"))))
+    return {match["name"]: f"{match['columns']}, repository STRING" for match in matches}
 
 
-def answers(lake: Lake, questions: Sequence[str], rows: int) -> list[QueryResult]:
-    """Return the first rows of Spark's answers to DuckDB's questions."""
-    buckets = lake.all_buckets()
+def answers(
+    lake: Lake, questions: Sequence[str], rows: int, *, on_engine: str = ""
+) -> list[QueryResult]:
+    """Return the first rows of Spark's answers to DuckDB's questions.
+
+    `on_engine` is the lake's address as the cluster knows it, such as `s3a://decisions/lake`.
+
+    Raises:
+        UsageError: a package or the server's address is missing.
+        LakeError: Spark failed.
+    """
+    lake.check()
+    root = (on_engine or lake.store.path("")).rstrip("/")
+    translated = [in_spark(sql)[0] for sql in questions]
+    views = in_spark(VIEWS_SQL.read_text("utf-8"))
+
     with _session() as spark:
-        files = [name for bucket in buckets for name in bucket.files]
         for table, schema in schemas().items():
-            paths = [lake.store.path(name) for name in files if f"{table}/" in name]
-            frame = (
-                spark.read.schema(schema).parquet(*paths)
-                if paths
-                else spark.createDataFrame([], schema)
+            frame = spark.read.schema(schema).parquet(f"{root}/{table}")
+            frame.filter("repository <> '-'").createOrReplaceTempView(f"lake_{table}")
+
+        for statement in views:
+            spark.sql(
+                statement.replace("CREATE TEMPORARY VIEW", "CREATE OR REPLACE TEMPORARY VIEW")
             )
-            frame.createOrReplaceTempView(f"lake_{table}")
 
-        heads = [push for bucket in buckets for push in bucket.heads.values() if not push.removed]
-        types = ", ".join(
-            f"`{name}` {'BIGINT' if name in _NUMBERS else 'STRING'}" for name in _HEADS
-        )
-        values = [tuple(getattr(push, name) for name in _HEADS) for push in heads]
-        spark.createDataFrame(values, types).createOrReplaceTempView("lake_heads")
-        spark.sql(statements(CURRENT)[0]).createOrReplaceTempView("lake_current")
-
-        for statement in statements(VIEWS_SQL.read_text("utf-8")):
-            spark.sql(statement)
-
-        return [_answer(spark, statements(sql)[0], rows) for sql in questions]
+        return [_answer(spark, sql, rows) for sql in translated]
 
 
 def _answer(spark: Any, sql: str, rows: int) -> QueryResult:
@@ -93,51 +86,37 @@ def _answer(spark: Any, sql: str, rows: int) -> QueryResult:
 
 @contextmanager
 def _session() -> Iterator[Any]:
-    """Yield a session of Spark.
-
-    Raises:
-        UsageError: Spark or Java is not installed.
-        LakeError: Spark failed.
-    """
+    """Yield a session on the server that `SPARK_REMOTE` names."""
     try:
-        import pyspark
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise UsageError(
-            "`--engine spark` needs pyspark, which is not installed", hint=_EXTRA
-        ) from None
+        message = "`--engine spark` needs pyspark-client, which is not installed"
+        raise UsageError(message, hint=_EXTRA) from None
 
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        hint = "install it (Debian: apt-get install openjdk-17-jre-headless), or leave out --engine"
-        raise UsageError("Spark needs Java 17, which is not installed", hint=hint)
+    remote = os.environ.get(REMOTE, "")
+    if not remote.startswith("sc://"):
+        message = f"{REMOTE} names no Spark Connect server"
+        raise UsageError(message, hint=f"{REMOTE}=sc://spark.example:15002 orbit fleet report …")
 
-    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
-    os.environ.setdefault("SPARK_SCALA_VERSION", "2.13")
-
-    with tempfile.TemporaryDirectory() as folder:
-        builder = SparkSession.builder.appName("orbit fleet").master(
-            os.environ.get(MASTER, "local[*]")
-        )
-        for name, value in {
-            **_SETTINGS,
-            "spark.local.dir": folder,
-            "spark.sql.warehouse.dir": folder,
-        }.items():
-            builder = builder.config(name, value)
-
-        try:
-            spark = builder.getOrCreate()
-        except Exception as error:  # noqa: BLE001 - Java's errors have no common class in Python
-            raise LakeError(
-                f"Spark did not start: {str(error).splitlines()[0]}",
-                hint="`java -version` must say 17",
-            ) from None
-
-        try:
-            yield spark
-        except PySparkException as error:
-            message = f"Spark failed: {str(error).splitlines()[0]}"
-            raise LakeError(message, hint="leave out --engine to ask DuckDB") from None
-        finally:
+    spark = None
+    try:
+        spark = SparkSession.builder.remote(remote).getOrCreate()
+        yield spark
+    except PySparkException as error:
+        raise _failure(str(error)) from None
+    except Exception as error:
+        # An error of the connection has the class of the library below.
+        if type(error).__module__.partition(".")[0] != "grpc":
+            raise
+        raise _failure(str(error)) from None
+    finally:
+        if spark is not None:
             spark.stop()
+
+
+def _failure(text: str) -> LakeError:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    details = [line for line in lines if line.startswith("details =")]
+    reason = (details or lines or ["no reason"])[0][:300]
+    return LakeError(f"Spark failed: {reason}", hint="leave out --engine to ask DuckDB")

@@ -1,4 +1,4 @@
-"""Folder or object store of a lake: files are written once, listed, read and removed;
+"""Folder or object store of a lake: files are written whole, listed, read and removed;
 fsspec reaches them.
 """
 
@@ -7,8 +7,7 @@ import os
 import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,76 +81,43 @@ class Store:
         full = posixpath.join(self.root, name)
         return full if self.is_local else str(self.files.unstrip_protocol(full))
 
-    def times(self, folder: str) -> dict[str, datetime]:
-        """Return when each file below a folder was written, by name."""
+    def names(self, folder: str) -> list[str]:
+        """Return the files below a folder by name, without those that are being written."""
         with self._reported():
             self.files.invalidate_cache(posixpath.join(self.root, folder))
 
             try:
-                entries = self.files.find(posixpath.join(self.root, folder), detail=True)
+                paths = self.files.find(posixpath.join(self.root, folder))
             except FileNotFoundError:
-                return {}
+                return []
 
-            names = {
-                path.removeprefix(f"{self.root}/"): _time_of(info) for path, info in entries.items()
-            }
-            return {name: names[name] for name in sorted(names) if f"/{TEMPORARY}" not in name}
+            names = (path.removeprefix(f"{self.root}/") for path in paths)
+            return sorted(name for name in names if f"/{TEMPORARY}" not in name)
 
-    def read(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Return the content of files; those that are gone are left out."""
-        paths = {posixpath.join(self.root, name): name for name in names}
-        if not paths:
-            return {}
-
+    def has(self, name: str) -> bool:
+        """Say whether there is a file of that name."""
         with self._reported():
-            # `cat` would take a `[` in a name for a pattern.
-            contents = self.files.cat_ranges(list(paths), None, None, on_error="return")
-            result = {
-                name: c
-                for name, c in zip(paths.values(), contents, strict=True)
-                if isinstance(c, bytes)
-            }
+            self.files.invalidate_cache(posixpath.join(self.root, posixpath.dirname(name)))
+            return bool(self.files.isfile(posixpath.join(self.root, name)))
 
-            for content in contents:
-                if isinstance(content, Exception):
-                    content.__traceback__ = (
-                        None  # it has this frame, which would keep the lake open
-                    )
-                    if not isinstance(content, FileNotFoundError):
-                        raise content
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file, or None without one."""
+        with self._reported():
+            try:
+                return bytes(self.files.cat_file(posixpath.join(self.root, name)))
+            except FileNotFoundError as error:
+                error.__traceback__ = None  # it has this frame, which would keep the lake open
+                return None
 
-            return result
-
-    def put(self, file: Path, name: str) -> None:
-        """Copy a file into the lake under a name that no other file has."""
+    def replace(self, file: Path, name: str) -> None:
+        """Put a file into the lake under a name; readers see the old file or the new one, whole."""
         target = posixpath.join(self.root, name)
         with self._reported():
             if not self.is_local:
                 self.files.put_file(str(file), target)
                 return
 
-            Path(target).parent.mkdir(parents=True, exist_ok=True)
-
-            with file.open("rb") as content, Path(target).open("xb") as copy:
-                shutil.copyfileobj(content, copy, 1 << 20)
-                copy.flush()
-                os.fsync(copy.fileno())
-
-            sync_folder(Path(target).parent)
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write a file whole, unless there is one of that name; say whether it was written."""
-        target = posixpath.join(self.root, name)
-        with self._reported():
-            if self.is_local:
-                return _create(Path(target), content)
-
-            try:
-                self.files.pipe_file(target, content, mode="create")
-            except FileExistsError:
-                return False
-
-            return True
+            _replace(file, Path(target))
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are gone are no error."""
@@ -159,6 +125,10 @@ class Store:
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
                     self.files.rm_file(posixpath.join(self.root, name))
+
+                if self.is_local:
+                    with contextlib.suppress(OSError):  # the folder has other files
+                        Path(self.root, name).parent.rmdir()
 
     def foreign_file(self) -> str | None:
         """Return the name of the first file or folder in a folder that is no lake yet."""
@@ -192,31 +162,17 @@ class Store:
             raise LakeError(f"{self.address}: {reason}", hint=hint) from None
 
 
-def _create(target: Path, content: bytes) -> bool:
-    """Write a temporary file and link it to its name:
-    no reader sees a part, and the first writer wins.
-    """
+def _replace(file: Path, target: Path) -> None:
+    """Copy a file next to its name and rename it: no reader sees a part."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{TEMPORARY}{target.name[:100]}-{os.urandom(4).hex()}")
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(temporary, target)
-    except FileExistsError:
-        return False
+        with file.open("rb") as content, temporary.open("xb") as copy:
+            shutil.copyfileobj(content, copy, 1 << 20)
+            copy.flush()
+            os.fsync(copy.fileno())
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
     sync_folder(target.parent)
-    return True
-
-
-def _time_of(info: Mapping[str, Any]) -> datetime:
-    value = info.get("LastModified") or info.get("mtime") or info.get("created") or 0
-    return (
-        value.astimezone(UTC)
-        if isinstance(value, datetime)
-        else datetime.fromtimestamp(float(value), UTC)
-    )

@@ -1,17 +1,15 @@
--- The tables of a lake: the only place that names their columns. A push writes rows of these tables as Parquet; a file
--- that lacks a column, because an older version wrote it, has NULL there. Only add columns: never rename one, and never
--- change a type. Every row names its repository and the push that wrote it. A record's rows are written together: the
--- newest push that has the record decides, and `removed` says that the record is gone.
+-- The tables of a lake: the only place that names their columns. A lake has one folder a table, in it one folder a repository
+-- (`records/repository=acme%2Fshop/records.parquet`): `repository` is the name of that folder, and no column of the file. A
+-- file that lacks a column, because an older version wrote it, has NULL there. Only add columns: never rename one, and never
+-- change a type.
 
 CREATE TABLE lake_records (
-    repository VARCHAR,
-    sequence BIGINT,
-    removed BOOLEAN,
-    digest VARCHAR,
     record_id VARCHAR,
+    digest VARCHAR,
     uid VARCHAR,
     kind VARCHAR,
     title VARCHAR,
+    sentence VARCHAR,
     status VARCHAR,
     phase VARCHAR,
     project VARCHAR,
@@ -24,6 +22,7 @@ CREATE TABLE lake_records (
     confidence VARCHAR,
     path VARCHAR,
     source_path VARCHAR,
+    url VARCHAR,
     author VARCHAR,
     author_role VARCHAR,
     author_model VARCHAR,
@@ -32,50 +31,37 @@ CREATE TABLE lake_records (
     title_key VARCHAR,
     text_key VARCHAR,
     negated BOOLEAN,
-    data VARCHAR
+    data VARCHAR,
+    scopes STRUCT(
+        axis VARCHAR, "value" VARCHAR, "position" INTEGER, "exclude" BOOLEAN, anchor_kind VARCHAR, anchor VARCHAR,
+        extension VARCHAR, "depth" INTEGER, regex VARCHAR
+    )[],
+    links STRUCT(rel VARCHAR, target VARCHAR, target_id VARCHAR, derived BOOLEAN, reason VARCHAR)[],
+    votes STRUCT(voter_model VARCHAR, task_id VARCHAR, voted_at TIMESTAMP)[],
+    rejected STRUCT("position" INTEGER, "option" VARCHAR, reason VARCHAR, option_key VARCHAR)[]
 );
 
-CREATE TABLE lake_scopes (
-    repository VARCHAR,
-    sequence BIGINT,
-    record_id VARCHAR,
-    axis VARCHAR,
-    value VARCHAR,
-    position INTEGER,
-    "exclude" BOOLEAN,
-    anchor_kind VARCHAR,
-    anchor VARCHAR,
-    extension VARCHAR,
-    depth INTEGER,
-    regex VARCHAR
-);
-
-CREATE TABLE lake_links (
-    repository VARCHAR,
-    sequence BIGINT,
-    record_id VARCHAR,
-    rel VARCHAR,
-    target VARCHAR,
-    target_id VARCHAR,
-    derived BOOLEAN,
-    reason VARCHAR
-);
-
-CREATE TABLE lake_votes (
-    repository VARCHAR,
-    sequence BIGINT,
-    record_id VARCHAR,
-    voter_model VARCHAR,
-    task_id VARCHAR,
-    voted_at TIMESTAMP
-);
-
-CREATE TABLE lake_rejected (
-    repository VARCHAR,
-    sequence BIGINT,
-    record_id VARCHAR,
-    position INTEGER,
-    option VARCHAR,
-    reason VARCHAR,
-    option_key VARCHAR
+CREATE TABLE lake_repositories (
+    address VARCHAR,
+    origin VARCHAR,
+    folder VARCHAR,
+    commit VARCHAR,
+    committed_at VARCHAR,
+    pushed_at VARCHAR,
+    first_seen_at VARCHAR,
+    last_seen_at VARCHAR,
+    records BIGINT,
+    digest VARCHAR,
+    inputs VARCHAR,
+    extends VARCHAR,
+    reader VARCHAR,
+    orbit_version VARCHAR,
+    schema_version INTEGER,
+    first_commit VARCHAR,
+    forge_id VARCHAR,
+    is_fork BOOLEAN,
+    is_archived BOOLEAN,
+    is_expected BOOLEAN,
+    renamed_from VARCHAR,
+    error VARCHAR
 );

@@ -21,8 +21,8 @@ from orbit_registry.errors import (
     did_you_mean,
 )
 from orbit_registry.fleet.database import query
-from orbit_registry.fleet.ducklake import lake_at
-from orbit_registry.fleet.push import refuse_unread
+from orbit_registry.fleet.lake import Lake
+from orbit_registry.fleet.rows import refuse_unread
 from orbit_registry.formats.markdown import parse_markdown, path_from_root, split_link
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
@@ -154,7 +154,7 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
     """Yield kind, data and long text of each record that a source publishes."""
     if entry.repository:
         answer = query(
-            lake_at(entry.address),
+            Lake(entry.address),
             f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id",
             entry.repository,
         )

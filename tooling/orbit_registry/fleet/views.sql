@@ -1,35 +1,39 @@
--- The views that questions are asked of: the newest state of each repository. DuckDB and Spark read this text.
+-- The views that questions are asked of. DuckDB and Spark read this text.
+
+-- A fork has the first commit of another repository: of those with one first commit, the first that was seen counts.
+CREATE TEMPORARY VIEW repositories AS
+SELECT
+    m.repository, m.commit, m.committed_at, m.pushed_at, m.records, m.extends, m.schema_version, m.address, m.folder,
+    m.first_seen_at, m.last_seen_at, m.reader, m.orbit_version, m.first_commit, m.is_fork, m.is_archived, m.is_expected,
+    m.renamed_from, m.error,
+    ROW_NUMBER() OVER (
+        PARTITION BY CASE WHEN m.first_commit <> '' THEN m.first_commit ELSE m.repository END, m.folder
+        ORDER BY CASE WHEN m.is_fork THEN 1 ELSE 0 END, m.first_seen_at, m.repository
+    ) > 1 AS is_copy
+FROM lake_repositories AS m;
 
 CREATE TEMPORARY VIEW records AS
 SELECT
-    r.repository, r.record_id AS id, r.uid, r.kind, r.title, r.status, r.phase, r.project, r.feature, r.category,
-    r.date, r.summary, r.body, r.priority, r.confidence, r.path, r.source_path, r.author, r.author_role,
-    r.author_model, r.created_at, r.updated_at, r.title_key, r.text_key, r.negated, r.data
+    r.repository, r.record_id AS id, r.uid, r.kind, r.title, r.sentence, r.status, r.phase, r.project, r.feature,
+    r.category, r.date, r.summary, r.body, r.priority, r.confidence, r.path, r.source_path, r.url, r.author,
+    r.author_role, r.author_model, r.created_at, r.updated_at, r.title_key, r.text_key, r.negated, r.data, m.is_copy
 FROM lake_records AS r
-JOIN lake_current AS c ON c.repository = r.repository AND c.record_id = r.record_id AND c.sequence = r.sequence;
+JOIN repositories AS m ON m.repository = r.repository;
 
 CREATE TEMPORARY VIEW scopes AS
 SELECT
-    s.repository, s.record_id, s.axis, s.value, s.position, s."exclude", s.anchor_kind, s.anchor, s.extension, s.depth,
-    s.regex
-FROM lake_scopes AS s
-JOIN lake_current AS c ON c.repository = s.repository AND c.record_id = s.record_id AND c.sequence = s.sequence;
+    f.repository, f.record_id, f.s.axis, f.s."value", f.s."position", f.s."exclude", f.s.anchor_kind, f.s.anchor,
+    f.s.extension, f.s."depth", f.s.regex
+FROM (SELECT r.repository, r.record_id, UNNEST(r.scopes) AS s FROM lake_records AS r) AS f;
 
 CREATE TEMPORARY VIEW links AS
-SELECT l.repository, l.record_id, l.rel, l.target, l.target_id, l.derived, l.reason
-FROM lake_links AS l
-JOIN lake_current AS c ON c.repository = l.repository AND c.record_id = l.record_id AND c.sequence = l.sequence;
+SELECT f.repository, f.record_id, f.l.rel, f.l.target, f.l.target_id, f.l.derived, f.l.reason
+FROM (SELECT r.repository, r.record_id, UNNEST(r.links) AS l FROM lake_records AS r) AS f;
 
 CREATE TEMPORARY VIEW votes AS
-SELECT v.repository, v.record_id, v.voter_model, v.task_id, v.voted_at
-FROM lake_votes AS v
-JOIN lake_current AS c ON c.repository = v.repository AND c.record_id = v.record_id AND c.sequence = v.sequence;
+SELECT f.repository, f.record_id, f.v.voter_model, f.v.task_id, f.v.voted_at
+FROM (SELECT r.repository, r.record_id, UNNEST(r.votes) AS v FROM lake_records AS r) AS f;
 
 CREATE TEMPORARY VIEW rejected AS
-SELECT o.repository, o.record_id, o.position, o.option, o.reason, o.option_key
-FROM lake_rejected AS o
-JOIN lake_current AS c ON c.repository = o.repository AND c.record_id = o.record_id AND c.sequence = o.sequence;
-
-CREATE TEMPORARY VIEW repositories AS
-SELECT h.repository, h.commit, h.committed_at, h.pushed_at, h.records, h.extends, h.schema_version
-FROM lake_heads AS h;
+SELECT f.repository, f.record_id, f.o."position", f.o."option", f.o.reason, f.o.option_key
+FROM (SELECT r.repository, r.record_id, UNNEST(r.rejected) AS o FROM lake_records AS r) AS f;

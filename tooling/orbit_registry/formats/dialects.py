@@ -243,9 +243,9 @@ def _container(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: 
     token = tokens[index]
     if token.nesting < 0:
         opening = _opening_of(tokens, index)
-        return "</details>\n" if _parts_of(opening)[0] == "details" else "</div>\n"
+        return "</details>\n" if container_parts(opening)[0] == "details" else "</div>\n"
 
-    kind, title = _parts_of(token)
+    kind, title = container_parts(token)
     if kind == "details":
         return f'<details class="{_css(kind)}"><summary>{escape(title)}</summary>\n'
 
@@ -259,7 +259,7 @@ def _opening_of(tokens: Sequence[Token], index: int) -> Token:
     return next(token for token in openings if token.type == name and token.level == level)
 
 
-def _parts_of(token: Token) -> tuple[str, str]:
+def container_parts(token: Token) -> tuple[str, str]:
     """Return the kind of a container and its title."""
     parts = _CONTAINER.fullmatch(token.info)
     if parts is None:

@@ -10,7 +10,7 @@ import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, pairwise, takewhile
@@ -38,6 +38,8 @@ _MAX_NESTING = 40
 """Nesting of quotes and lists (lists count double); deeper ones would be parsed again and again."""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
+_LABELLED = frozenset({"link_open", "image"})
+_SPANNED = _LABELLED | {"html_inline", "code_inline", "math_inline"}
 HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
 """A no-break blank after a heading's mark: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = (
@@ -96,6 +98,7 @@ class Link:
     span: Span
     target_span: Span | None
     kind: LinkKind
+    label: Span | None = None  # where its words are written; None of an address alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,10 @@ class Document:
     rules: tuple[Span, ...]  # thematic breaks, whole lines
     tables: tuple[Table, ...]
     links: tuple[Link, ...]
+    tags: tuple[Span, ...] = ()
+    """HTML tags and comments within lines, where lines were read."""
+    code_in_lines: tuple[Span, ...] = ()
+    """Code within lines, backticks included, where lines were read."""
 
     @property
     def hidden(self) -> tuple[Span, ...]:
@@ -180,7 +187,21 @@ def parse_markdown(text: str) -> Document:
 
     Never fails. The cache has 18 kB a document: several readers ask about one.
     """
-    return _Reader(text).document()
+    env: dict[str, Any] = {}
+    tokens = _parser().parse(parsed_text(text), env)
+    return structure_of(text, tokens, env)
+
+
+def parsed_text(text: str) -> str:
+    """Return what a parser reads of a text: no front matter, and headings as their authors mean
+    them.
+    """
+    return HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
+
+
+def structure_of(text: str, tokens: Sequence[Token], env: Mapping[str, Any]) -> Document:
+    """Return the structure of a text that a parser made of `base_parser` and `with_spans` read."""
+    return _Reader(text, env.get("references", {})).document(tokens)
 
 
 def base_parser(**options: bool) -> MarkdownIt:
@@ -196,16 +217,29 @@ def base_parser(**options: bool) -> MarkdownIt:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it.rules_inline import autolink, image, link
-
     markdown = base_parser()
     markdown.core.ruler.at("inline", _titles_and_links)
-    for name, rule in (("link", link), ("image", image), ("autolink", autolink)):
-        markdown.inline.ruler.at(name, _with_span(rule))
+    return with_spans(markdown)
+
+
+def with_spans(markdown: MarkdownIt) -> MarkdownIt:
+    """Return a parser whose tokens of links and tags say where they are."""
+    from markdown_it.rules_inline import autolink, backtick, html_inline, image, link
+
+    rules = {
+        "link": link,
+        "image": image,
+        "autolink": autolink,
+        "html_inline": html_inline,
+        "backticks": backtick,
+    }
+    for name, rule in rules.items():
+        markdown.inline.ruler.at(name, with_span(rule))
+
     return markdown
 
 
-def _with_span(rule: InlineRule) -> InlineRule:
+def with_span(rule: InlineRule) -> InlineRule:
     """Wrap a link's rule so that its token has the spans of link and label in the inline text."""
 
     def wrapped(state: StateInline, silent: bool) -> bool:
@@ -218,11 +252,14 @@ def _with_span(rule: InlineRule) -> InlineRule:
             return True
 
         tokens = state.tokens[first:]
-        token = next(token for token in tokens if token.type in ("link_open", "image"))
+        token = next((token for token in tokens if token.type in _SPANNED), None)
+        if token is None:
+            return True  # backticks without others that close them
+
         token.meta["span"] = (start, state.pos)
         token.meta["label_end"] = None
 
-        if token.markup != "autolink":
+        if token.type in _LABELLED and token.markup != "autolink":
             is_link = token.type == "link_open"
             bracket = start + (not is_link)
             token.meta["label_end"] = state.md.helpers.parseLinkLabel(state, bracket, is_link)
@@ -310,24 +347,23 @@ _Places = list[tuple[int, int]]
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, references: Mapping[str, Any]) -> None:
         self.text = text
         self.lines = TextLines(text)
         self.front_matter, self.first_line = _find_front_matter(text, self.lines)
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
 
-        self.references: dict[str, Any] = {}
+        self.references = references
         self.headings: list[Heading] = []
         self.blocks: dict[str, list[Span]] = {
             name: [] for name in ("fence", "code_block", "html_block", "hr")
         }
         self.tables: list[Table] = []
         self.links: list[Link] = []
+        self.tags: list[Span] = []
+        self.code_in_lines: list[Span] = []
 
-    def document(self) -> Document:
-        env: dict[str, Any] = {}
-        tokens = _parser().parse(HARD_BLANK.sub(r"\1 ", self.text[self.start :]), env)
-        self.references = env.get("references", {})
+    def document(self, tokens: Sequence[Token]) -> Document:
         self._read(tokens)
 
         headings = tuple(_with_sections(self.headings, len(self.text)))
@@ -346,6 +382,8 @@ class _Reader:
             rules,
             tuple(self.tables),
             tuple(self.links),
+            tuple(self.tags),
+            tuple(self.code_in_lines),
         )
 
     def _read(self, tokens: Sequence[Token]) -> None:
@@ -456,6 +494,10 @@ class _Reader:
                 continue
 
             span = _translated(places, *child.meta["span"])
+            if child.type not in _LABELLED:
+                (self.tags if child.type == "html_inline" else self.code_in_lines).append(span)
+                continue
+
             position = self.lines.position(span.start)
             kind, target_span = self._target(child, span, token.content, places)
 
@@ -466,7 +508,14 @@ class _Reader:
                 text = _plain(takewhile(_is_inside, children[index + 1 :]))
                 target = child.attrGet("href")
 
-            self.links.append(Link(text, str(target or ""), position, span, target_span, kind))
+            label = None
+            label_end = child.meta["label_end"]
+            if label_end is not None:
+                label_start = child.meta["span"][0] + 1 + (child.type == "image")
+                label = _translated(places, label_start, label_end)
+
+            target = str(target or "")
+            self.links.append(Link(text, target, position, span, target_span, kind, label))
 
     def _target(
         self, token: Token, span: Span, content: str, places: _Places

@@ -6,21 +6,26 @@ Alerts, task lists, footnotes, bare addresses and a safe part of raw HTML are am
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from orbit_registry.formats.dialects import add_notes, common_markdown
+from orbit_registry.formats.dialects import add_notes, common_markdown, container_parts
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
-    HARD_BLANK,
     PIPE,
+    Document,
     base_parser,
     content_start,
+    parsed_text,
     row_cells,
+    structure_of,
+    with_spans,
 )
+from orbit_registry.formats.math import add_math
 from orbit_registry.formats.position import Span
 
 if TYPE_CHECKING:
@@ -84,13 +89,152 @@ _RAW_ATTRIBUTE = re.compile(
 )
 
 
-def render_html(text: str, fence: Fence) -> tuple[str, bool]:
-    """Return `text` as HTML without its front matter, and whether it has HTML tags,
-    balanced or not.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a text, not inside another: its lines, the last one excluded, and its HTML."""
+
+    first: int
+    last: int
+    html: str
+    has_tags: bool
+    """Whether it has HTML tags, balanced or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note of another dialect, as in `!!! note "Title"`: its lines, the last one excluded."""
+
+    first: int
+    last: int
+    kind: str
+    title: str
+    is_closed: bool
+    """Whether its last line is a mark too: `:::`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A footnote that is referred to: its number, its name, and its lines, the last excluded."""
+
+    number: int
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """What one parse of a text gives: its structure, and the HTML of each block."""
+
+    structure: Document
+    common: Document
+    """The structure of the text as it was parsed, without component tags; its lines are the same
+    as those of the text.
     """
-    source = HARD_BLANK.sub(r"\1 ", common_markdown(text[content_start(text) :]))
+    blocks: tuple[Block, ...]
+    notes: tuple[Block, ...]
+    """The footnotes, whose lines are anywhere."""
+    definitions: tuple[tuple[int, int], ...]
+    """The lines that say where references lead."""
+    dialect: tuple[Note, ...]
+    footnotes: tuple[Footnote, ...]
+
+    def part(self, first: int, last: int) -> Sequence[Block] | None:
+        """Return the blocks between two lines, and the footnotes.
+
+        It is None where these lines divide a block, or the footnotes are those of more lines.
+        """
+        if self.notes and any(block.last > last for block in self.blocks):
+            return None
+
+        blocks = [block for block in self.blocks if block.last > first and block.first < last]
+        is_cut = any(block.first < first or block.last > last for block in blocks)
+        return None if is_cut else (*blocks, *self.notes)
+
+
+def render_html(text: str, fence: Fence) -> tuple[str, bool]:
+    """Return a text as HTML, and whether it has HTML tags."""
+    read = read_text(text, fence)
+    blocks = (*read.blocks, *read.notes)
+    return "".join(block.html for block in blocks), any(block.has_tags for block in blocks)
+
+
+def read_text(text: str, fence: Fence) -> ReadText:
+    """Return what a text has in it, without its front matter."""
+    start = content_start(text)
+    common = text[:start] + common_markdown(text[start:])
+    source = parsed_text(common)
     env: dict[str, Any] = {"source": source, "raw": False}
-    return str(_parser(fence).render(source, env)), env["raw"]
+    parser = _parser(fence)
+    tokens = parser.parse(source, env)
+
+    above = text.count("\n", 0, start)
+    blocks: list[Block] = []
+    notes: list[Block] = []
+    for opening, closing in _outermost(tokens):
+        env["raw"] = False
+        html = parser.renderer.render(tokens[opening:closing], parser.options, env)
+        lines = tokens[opening].map
+        if lines is None:
+            notes.append(Block(0, 0, html, env["raw"]))
+        else:
+            blocks.append(Block(lines[0] + above, lines[1] + above, html, env["raw"]))
+
+    structure = structure_of(common, tokens, env)
+    original = structure if common == text else structure_of(text, tokens, env)
+    return ReadText(
+        original,
+        structure,
+        tuple(blocks),
+        tuple(notes),
+        tuple(_definitions(env, above)),
+        tuple(_dialect(tokens, above)),
+        tuple(_footnotes(tokens, above)),
+    )
+
+
+def _outermost(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
+    """Yield where each block begins and ends that is not inside another."""
+    start = depth = 0
+    for number, token in enumerate(tokens, 1):
+        depth += token.nesting
+        if depth == 0 or number == len(tokens):
+            yield start, number
+            start = number
+
+
+def _definitions(env: Mapping[str, Any], above: int) -> Iterator[tuple[int, int]]:
+    for definition in (*env.get("references", {}).values(), *env.get("duplicate_refs", ())):
+        first, last = definition["map"]
+        yield first + above, last + above
+
+
+def _dialect(tokens: Sequence[Token], above: int) -> Iterator[Note]:
+    for token in tokens:
+        if token.map is None:
+            continue
+
+        first, last = token.map[0] + above, token.map[1] + above
+        if token.type == "admonition_open":
+            yield Note(first, last, token.meta["tag"], token.content, is_closed=False)
+        elif token.type == "container_open":
+            kind, title = container_parts(token)
+            yield Note(first, last + 1, kind, title, is_closed=True)
+
+
+def _footnotes(tokens: Sequence[Token], above: int) -> Iterator[Footnote]:
+    opening = None
+    lines: list[int] = []
+    for token in tokens:
+        if token.type == "footnote_open":
+            opening, lines = token, []
+        elif token.type == "footnote_close" and opening is not None and lines:
+            name = opening.meta["label"] or ""
+            first, last = min(lines) + above, max(lines) + above
+            yield Footnote(opening.meta["id"] + 1, name, first, last)
+            opening = None
+        elif opening is not None and token.map is not None:
+            lines += token.map
 
 
 @cache
@@ -103,7 +247,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True)
     markdown.enable("strikethrough")
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
-    markdown.use(add_notes)
+    markdown.use(add_notes).use(add_math)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])
@@ -117,6 +261,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     )
     markdown.core.ruler.after("block", "whole_rows", _whole_rows)
     markdown.core.ruler.after("inline", "stated_ids", _stated_ids)
+    with_spans(markdown)
 
     markdown.add_render_rule("html_block", _html)
     markdown.add_render_rule("html_inline", _html)
@@ -202,7 +347,12 @@ def _html(
     _: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     env["raw"] = True
-    return _RAW.sub(lambda raw: _raw_html(raw, env["source"]), tokens[index].content)
+    return inert_html(tokens[index].content, env["source"])
+
+
+def inert_html(html: str, source: str) -> str:
+    """Return the HTML in a text: tags that pages may have, others as text, no comments."""
+    return _RAW.sub(lambda raw: _raw_html(raw, source), html)
 
 
 def _is_rendered(raw: re.Match[str], source: str) -> bool:

@@ -139,7 +139,9 @@ def _grouped(needles: Iterable[str], after: str = "") -> str:
 
 _FORM_NEEDLES = _grouped(chain.from_iterable(form.needles for form in _FORMS))
 _NAME_NEEDLES = _grouped(_name_ends(), after=_NEAR_VALUE)
-_NEEDLES = f"{_FORM_NEEDLES}|{_NAME_NEEDLES}|b{_BEARER}|B{_BEARER}"
+_NAME_NEEDLES += f"|b{_BEARER}|B{_BEARER}"
+_NAME_PARTS = frozenset({"key", "bearer", *(row["word"].lower() for row in _TABLE["names"])})
+"""What a text in lower case has where a name of a secret value may be in it."""
 _compiled = cache(re.compile)
 """Patterns are compiled where they are used: few runs need them, and fewer need all."""
 
@@ -148,9 +150,17 @@ def may_hold_secret(text: str) -> bool:
     """Say whether a text has a sign of a secret; `find_secrets` says whether it is one.
 
     A search stops at each character that an alternative begins with, so they begin with rare ones
-    and look back.
+    and look back. Most texts have no part of a name, and need none of the names' patterns.
     """
-    return _compiled(_NEEDLES).search(text) is not None
+    if _compiled(_FORM_NEEDLES).search(text):
+        return True
+
+    if text.isascii():
+        lower = text.lower()
+        if not any(part in lower for part in _NAME_PARTS):
+            return False
+
+    return _compiled(_NAME_NEEDLES).search(text) is not None
 
 
 _LEAST_OF_FORM = 2.3
@@ -420,10 +430,17 @@ def _end_of_key(text: str, start: int) -> int:
     return closing + 5 if closing >= 0 else len(text)
 
 
+_ESCAPES = ((r"\"", '"'), (r"\n", "\n"), (r"\r", "\r"), (r"\t", "\t"), (r"\\", "\\"))
+
+
 def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON."""
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
+
+    # JSON writes with two signs what may be between a name and its value.
+    for escape, sign in _ESCAPES:
+        text = text.replace(escape, sign)
     if not may_hold_secret(text):
         return False
 

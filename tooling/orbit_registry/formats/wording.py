@@ -22,6 +22,13 @@ _ID = r"(?:[a-z0-9-]+:)?(?:ADR-[0-9]{4,6}|[A-Z]{1,3}-[0-9a-hjkmnp-tv-z]{5})"
 _CITATION = re.compile(rf"(?<![ \t])[ \t]*[(\[](?:(?:see|from)[ \t]+)?{_ID}(?:,[ \t]*{_ID})*[)\]]")
 
 
+_SMALL = (
+    "a an and are as at be been before by for from has have in into is it its of on or our so than "
+    "that the their them then they this to was we when which while with you your"
+)
+SMALL_WORDS = frozenset(_SMALL.split())
+"""Words that tell no title from another, whatever it is about."""
+
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 
 

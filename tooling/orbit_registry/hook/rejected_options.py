@@ -55,9 +55,9 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
     """
     matches: dict[int, int] = {}
     bare = " ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word])
-    # Capitals part `MySQL`, and its first part is a common word; `mysql` is one.
+    # Capitals part `MySQL`; `mysql` is one word.
     for form in dict.fromkeys((bare, bare.lower())):
-        query = words(form)
+        query = words(form, whole=True)
         _add_matches(index, matches, query, frozenset(), query)
 
     for name in names:
@@ -73,7 +73,7 @@ def forms_of(name: str) -> tuple[list[str], list[str], list[str]]:
     `@nats-io/transport-node` has the names `nats io` and `natsio`, too.
     """
     parts = name.replace(":", "/").replace("\\", "/").split("/")
-    forms = [words(part) for part in (name, *parts)]
+    forms = [words(part, whole=True) for part in (name, *parts)]
     joined: list[str] = []
     single: list[str] = []
     for form in forms:

@@ -2,7 +2,8 @@
 
 They are split alike where records are indexed and where a prompt is read.
 Identifiers come apart (`parseHTTPHeader`, `parse_http_header` and `parse-http-header` are all
-parse, http, header), letters and digits are parted, common words are left out. Writing without
+parse, http, header), letters and digits are parted, common words are left out, and accents count
+nothing (`déjà` is `deja`). Writing without
 spaces between words (Chinese, Japanese, Thai) gives pairs of neighbouring characters, and so does
 Korean. The hook reads prompts with it: no regular expressions.
 """
@@ -41,6 +42,10 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _HEX = frozenset("0123456789abcdef")
+ACCENTS = "\u0300", "\u036f"
+"""The first and the last of the marks that no word is found by."""
+SPELT = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i"}
+"""Letters that come apart only by hand."""
 
 
 def _ranges(characters: str) -> list[tuple[str, str]]:
@@ -59,10 +64,11 @@ def _is_in(ranges: list[tuple[str, str]], character: str) -> bool:
     return any(first <= character <= last for first, last in ranges)
 
 
-def words(text: str) -> list[str]:
+def words(text: str, whole: bool = False) -> list[str]:
     """Return the words of a text in their order.
 
-    `search.text.words` gives the same, faster where texts are many.
+    `whole`: an identifier keeps its common words, so that `MySQL` is not `SQL`.
+    `search.text.words` gives the others, faster where texts are many.
     """
     if text.isascii():
         pieces = text.translate(ASCII_PIECES).split()
@@ -73,7 +79,7 @@ def words(text: str) -> list[str]:
         pieces_of = {character: _in_piece(character) for character in set(text)}
         pieces = "".join(map(pieces_of.__getitem__, text)).split()
 
-    return [*chain.from_iterable(map(words_of, pieces))]
+    return [*chain.from_iterable([words_of(piece, whole) for piece in pieces])]
 
 
 def _in_piece(character: str) -> str:
@@ -85,18 +91,22 @@ def _in_piece(character: str) -> str:
     return " "
 
 
-def words_of(piece: str) -> list[str]:
-    """Return the runs of letters, digits, marks and underscores."""
+def words_of(piece: str, whole: bool = False) -> list[str]:
+    """Return the words of a run of letters, digits, marks and underscores."""
     if piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower()):
         lower = piece[:LONGEST_WORD].lower()  # most pieces are one plain word
         return [] if lower in STOP_WORDS else [lower]
 
     parts = [part for part in piece.split("_") if part]
-    return [*chain.from_iterable(map(split_word, parts))]
+    every = [*chain.from_iterable([split_word(part, frozenset()) for part in parts])]
+    if whole and len(every) > 1:
+        return every
+
+    return [word for word in every if word not in STOP_WORDS]
 
 
-def split_word(word: str) -> list[str]:
-    """Return the words of letters, digits and marks without underscores."""
+def split_word(word: str, common: "frozenset[str]" = STOP_WORDS) -> list[str]:
+    """Return the words of letters, digits and marks without underscores, but for common ones."""
     if 7 <= len(word) <= 64 and _HEX.issuperset(word) and not word.isdigit() and not word.isalpha():
         return [word]
 
@@ -107,11 +117,37 @@ def split_word(word: str) -> list[str]:
             result += [part[at : at + 2] for at in range(max(len(part) - 1, 1))]
             continue
 
-        lower = part.lower()[:LONGEST_WORD]
-        if lower not in STOP_WORDS:
+        lower = folded(part.lower())[:LONGEST_WORD]
+        if lower and lower not in common:
             result.append(lower)
 
     return result
+
+
+def split_name(piece: str) -> list[str]:
+    """Return all parts of an identifier in ASCII, common words too."""
+    parts = [part for part in piece.split("_") if part]
+    return [*chain.from_iterable(map(_ascii_parts, parts))]
+
+
+def folded(word: str) -> str:
+    """Return a word in lower case without accents: `déjà` is `deja`."""
+    if word.isascii():
+        return word
+
+    from unicodedata import normalize
+
+    return "".join([_unaccented(letter, normalize("NFD", letter)) for letter in word])
+
+
+def _unaccented(letter: str, parts: str) -> str:
+    """Return a letter without its accents; one with other marks stays."""
+    first, last = ACCENTS
+    letters = [part for part in parts if not first <= part <= last]
+    if len(letters) > 1:
+        return letter
+
+    return "".join([SPELT.get(part, part) for part in letters])
 
 
 def _ascii_parts(word: str) -> list[str]:

@@ -284,7 +284,7 @@ def _select(
 
 def _is_example(path: str, within: str) -> bool:
     """Say whether a document is an example, by folders that the user did not name; in a folder
-    of decisions that the user named, what is beside the others is one of them.
+    of decisions that the user named, a document next to the others is one of them.
     """
     if any(map(is_decision_folder, within.split("/"))):
         return False

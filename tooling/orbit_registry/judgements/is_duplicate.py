@@ -1,12 +1,19 @@
 """Whether a record says what another one says: its headline is judged apart from its text."""
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, Self
 
-from orbit_registry.formats.wording import is_mark, normalised, signs_of, without_citations
+from orbit_registry.formats.wording import (
+    SMALL_WORDS,
+    is_mark,
+    normalised,
+    signs_of,
+    without_citations,
+)
 from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.model.record import Record
 
@@ -17,11 +24,6 @@ TELLING = 4  # words of a headline, from which on one word more makes no other l
 Reason = Literal["copy", "headline", "near headline", "text", "meaning", ""]
 _ENDING = re.compile(r"(?:ies|ied|ing|es|ed|y|s|e)\Z")
 _SHORTEST_STEM = 3
-_COMMON_WORDS = (
-    "a an and are as at be been before by for from has have in into is it its of on or our so than "
-    "that the their them then they this to was we when which while with you your"
-)
-_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,28 @@ class Wording:
 
     @cached_property
     def plain(self) -> str:
-        """The text without form; signs that tell texts apart follow it."""
-        return " ".join((normalised(self.text), *signs_of(self.text))).strip()
+        """A hash of the text without form, and of the signs that tell texts apart."""
+        text = " ".join((normalised(self.text), *signs_of(self.text))).strip()
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 
     @cached_property
     def telling(self) -> frozenset[str]:
         """The words of the headline that tell it from others, without their endings."""
         words = self.plain_headline.split()
-        return frozenset(_stem(word) for word in words if word not in _COMMON)
+        return frozenset(_stem(word) for word in words if word not in SMALL_WORDS)
+
+    def to_row(self) -> list[object]:
+        """Return what a cache keeps, so that nothing is worked out again."""
+        texts = [self.headline, self.text, self.plain_headline, self.plain]
+        return [*texts, sorted(self.telling)]
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Self:
+        """Return what was kept by `to_row`."""
+        headline, text, plain_headline, plain, telling = row
+        wording = cls(headline, text)
+        vars(wording).update(plain_headline=plain_headline, plain=plain, telling=frozenset(telling))
+        return wording
 
 
 @dataclass(frozen=True, slots=True)

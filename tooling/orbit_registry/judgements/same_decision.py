@@ -3,17 +3,15 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from orbit_registry.formats.wording import normalised
+from orbit_registry.formats.wording import SMALL_WORDS, normalised
 
 SHARED = 1 / 3  # least part of the shorter title's telling words that both have
 ALIKE = 0.3  # least part of the words of both texts that both have
 _FEWEST = 12  # words of a text that is compared: shorter ones share some by chance
-_COMMON_WORDS = (
-    "a adopt all an and are as at be by do each every for from have how in is it its keep make no "
-    "not of on one only or our over record should take than that the their through to use using "
-    "we when with"
+_DECIDING = (
+    "adopt all do each every how keep make no not one only over record should take through use"
 )
-COMMON = frozenset(_COMMON_WORDS.split())
+COMMON = SMALL_WORDS.union(_DECIDING.split(), ["using"])
 """Words of titles that tell no decision from another."""
 
 

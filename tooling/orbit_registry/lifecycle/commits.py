@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.sources import Purpose, is_source, purposes
 from orbit_registry.workspace.git import Commit, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -145,7 +146,9 @@ def history_of(workspace: Workspace) -> History:
         commits = commits_since(git, earlier, MOST_COMMITS)
         new_rows = [_row(commit, _follow(commit, files, moved)) for commit in commits]
         rows = [*reversed(new_rows), *rows][:MOST_COMMITS]
-        workspace.cache.remember("history", git.prefix, [head, rows, files, moved])
+        # Names of files and hashes of their contents look like secrets and their values.
+        value = [head, rows, files, moved]
+        workspace.cache.remember("history", git.prefix, value, is_clean=True)
 
     is_whole = not git.is_shallow and len(rows) < MOST_COMMITS
     born = {path: at for path, (at, _) in files.items()} if is_whole else None
@@ -203,7 +206,7 @@ def _row(commit: Commit, added: Sequence[str]) -> list[object]:
     reverts = _REVERTED.findall(message)
     quoted = _REVERTED_SUBJECT.match(subject)
     if quoted is not None:
-        reverts.append(_PULL_REQUEST.sub("", quoted["subject"]))
+        reverts.append(without_secrets(_PULL_REQUEST.sub("", quoted["subject"])))
 
     # Lists of many name nothing in particular.
     few_issues = sorted(issues) if len(issues) <= MOST_ISSUES else []
@@ -213,7 +216,7 @@ def _row(commit: Commit, added: Sequence[str]) -> list[object]:
     return [
         commit.name,
         int(commit.at),
-        subject[:120],
+        without_secrets(subject[:120]),
         *mentioned,
         *files,
         reverts,

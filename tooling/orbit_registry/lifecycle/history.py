@@ -124,7 +124,8 @@ def _signs_now(workspace: Workspace, path: str) -> Sequence[Sign]:
 def _read(git: Git, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Sequence[Sign]]:
     """Return the signs of files by path and blob; an empty blob has none."""
     rows = list(dict.fromkeys(files))
-    texts = git.blobs([blob for path, blob in rows if blob and has_text(path)], check=False)
+    blobs = [blob for path, blob in rows if blob and has_text(path)]
+    texts = git.blobs(blobs, check=False, limit=LONGEST_FILE)
     return {
         (path, blob): signs_in(path, _text(texts.get(blob, b""))) if blob else ()
         for path, blob in rows

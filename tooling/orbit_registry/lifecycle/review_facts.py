@@ -21,6 +21,7 @@ from orbit_registry.model.review import ReviewTerms
 from orbit_registry.repository.reader import Reading
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import digest, row_reader, to_row
+from orbit_registry.workspace.files import DOCUMENT_LIMIT
 from orbit_registry.workspace.git import commits_after
 from orbit_registry.workspace.workspace import Workspace
 
@@ -133,7 +134,7 @@ def _used_before(
     commit = git.ask("rev-list", "--max-count=1", before, "HEAD") if packages else None
     for package in packages if commit else ():
         names = {f"{commit}:{git.prefix}{path}": path for path in importers[package]}
-        for name, content in git.blobs(names, check=False).items():
+        for name, content in git.blobs(names, check=False, limit=DOCUMENT_LIMIT).items():
             text = content.decode("utf-8", "replace")
             if imported_names(names[name], text, [package]):
                 yield package

@@ -61,11 +61,7 @@ def _states(
     """Yield what may differ from the commit: the files that git lists as changed, and records,
     without those in folders apart.
     """
-    options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
-    prefix = workspace.git.prefix
-    rows = workspace.git.run_names("status", *options, "--", ".")
-    listed = [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]
-    changed = [path for path in listed if path not in apart]
+    changed = [path for path in workspace.git.unlike_head() if path not in apart]
     for path, state in workspace.cache.hashes(workspace.root, changed).items():
         yield path, state.sha256
 

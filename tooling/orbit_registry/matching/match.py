@@ -1,5 +1,6 @@
 """Records that apply to paths and tags, from a push index that is brought up to date first."""
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from orbit_registry.hook.select import Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
-from orbit_registry.matching.sync import index_in_memory, sync_index
+from orbit_registry.matching.sync import Inputs, index_in_memory, inputs_of, sync_index
 from orbit_registry.model import fields
 from orbit_registry.model.fields import MORE_LINE, Row
 from orbit_registry.model.rank import EPOCH
@@ -134,6 +135,18 @@ def sync_written() -> str:
             problem = f"the push index is not up to date: {error.message}; run `orbit sync`"
 
     return problem
+
+
+def inputs_after_writing(workspace: Workspace) -> Inputs:
+    """Return what the push index is made from; if this process has written, it is made from it."""
+    inputs = inputs_of(workspace)
+    is_home = workspace.root == user_home().resolve()  # another index has its records, too
+    if workspace.root in WRITTEN_ROOTS and not is_home:
+        with contextlib.suppress(OrbitError):  # said when it is tried again at the end
+            sync_index(workspace, inputs)
+            WRITTEN_ROOTS.discard(workspace.root)
+
+    return inputs
 
 
 def match(

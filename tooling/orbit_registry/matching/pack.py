@@ -40,11 +40,11 @@ class Part(NamedTuple):
 WEIGHT_UNIT = 1 << 24
 MOST_RUNS = 100
 """Texts of a record whose words in a row are compared with a prompt."""
-KEYS_A_PART = 8
+KEYS_A_PART, POSTINGS_A_PART = 8, 256
 MARSHAL = 2
 """Version of `marshal`: the last one whose bytes depend on nothing but the value."""
-Runs = Sequence[Sequence[str]]
-"""The terms in a row of each text of a record: of its title and tags, and of its body."""
+Posting = tuple[int, list[int], list[int]]
+"""The worth of a term, the records that have it, and what it weighs in each."""
 Use = tuple[str, str, str, str]
 """Condition on a path: key, extension and depth (each may be open),
 and a pattern if these do not decide.
@@ -59,7 +59,6 @@ def pack(
     unread: int = 0,
     min_relevance: float = 0.0,
     weights: Weights | None = None,
-    runs: Mapping[str, Runs] = MappingProxyType({}),
     successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
     imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
     cited: Mapping[str, Sequence[Citation]] = MappingProxyType({}),
@@ -69,7 +68,6 @@ def pack(
 
     `holdout` is the withheld share in a million, `settings` are the setting bits that are on,
     `unread` is the number of unreadable files, `min_relevance` the score that words need.
-    `runs` are the terms in a row of the records, by their paths.
     `successors` are the paths of the records that took the place of closed ones, under each one's
     id and the paths of its texts. `imported` are the packages and modules of scopes that each file
     imports, `cited` what its citations lead to.
@@ -138,7 +136,9 @@ def pack(
         head["run"] = _fixed(weights.run)
         sections["words"] = _words_in_buckets(_words(weights, by_words), weights.term_of)
         sections["chances"] = [chances(weights, by_words, len(ranked), WEIGHT_UNIT)]
-        sections["runs"] = [_runs_of(part.row[fields.PATH], weights, runs) for part in ranked]
+        sections["runs"] = [
+            weights.runs.get(part.row[fields.PATH], ())[:MOST_RUNS] for part in ranked
+        ]
 
     return _written(head, sections)
 
@@ -208,7 +208,7 @@ def _citation_uses(
     return uses
 
 
-def _words(weights: Weights, numbers: Mapping[str, int]) -> dict[str, list[object]]:
+def _words(weights: Weights, numbers: Mapping[str, int]) -> dict[str, Posting]:
     """Return of each term: its worth, the records that have it, in the order of their numbers,
     and what it weighs in each.
     """
@@ -220,16 +220,18 @@ def _words(weights: Weights, numbers: Mapping[str, int]) -> dict[str, list[objec
             weighed[term].append(round(weight * WEIGHT_UNIT))
 
     return {
-        term: [_fixed(worth), records[term], weighed[term]]
+        term: (_fixed(worth), records[term], weighed[term])
         for term, worth in weights.worths.items()
     }
 
 
 def _words_in_buckets(
-    words: Mapping[str, object], term_of: Mapping[str, str]
+    words: Mapping[str, Posting], term_of: Mapping[str, str]
 ) -> list[tuple[dict[str, str], dict[str, object]]]:
     """Return the terms of words that are none, and what is known of each term, by hash."""
-    count = len(words) + 1  # most prompts have words that few others share a part with
+    # Few words share a part, and parts are small: a prompt loads one for each of its words.
+    postings = sum(len(records) for _, records, _ in words.values())
+    count = min(len(words), max(len(words) // KEYS_A_PART, postings // POSTINGS_A_PART)) + 1
     buckets: list[tuple[dict[str, str], dict[str, object]]] = [({}, {}) for _ in range(count)]
     for word, term in sorted(term_of.items()):
         if word != term:
@@ -239,12 +241,6 @@ def _words_in_buckets(
         buckets[_hash(term) % count][1][term] = value
 
     return buckets
-
-
-def _runs_of(path: str, weights: Weights, runs: Mapping[str, Runs]) -> list[tuple[float, str, str]]:
-    """Return what each text of a record has below the line, and its terms in a row."""
-    of_texts = zip(weights.below.get(path, ()), runs.get(path, ()), strict=False)
-    return [(norm, heads, body) for norm, (heads, body) in of_texts][:MOST_RUNS]
 
 
 def _fixed(weight: float) -> int:

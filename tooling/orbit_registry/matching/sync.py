@@ -42,7 +42,7 @@ from orbit_registry.operations.freshness.renames import (
     renames_since,
 )
 from orbit_registry.repository.documents import ProseReading
-from orbit_registry.repository.reader import Reading, RecordFolder, digest_of
+from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.source_files import SourceFiles
@@ -398,15 +398,12 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     # Syncs that find nothing to do need no stemmer.
     from orbit_registry.search.index import index_of
     from orbit_registry.search.rejected import rejected_rows
-    from orbit_registry.search.texts import runs_of
 
     config = workspace.config
     paths = {record.path for record in inputs.records}
     records = [record for record in inputs.reading.filled if record.path in paths]
     worded = _worded(workspace, inputs, records)
     words = index_of(worded, workspace.cache)
-    runs = zip([record.path for record in worded], runs_of(worded, workspace.cache), strict=True)
-
     clean = [record for record in inputs.reading.clean if record.path in paths]
     parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
     routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
@@ -420,7 +417,6 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         settings=compiler.settings_of(config),
         min_relevance=config.setting("push", "min_relevance"),
         weights=words.record_weights(),
-        runs=dict(runs),
         successors=_successors(inputs.records),
         imported=routes.imported,
         cited=routes.cited,
@@ -442,13 +438,13 @@ def _parts(
     entries = {entry.path: entry for entry in inputs.entries}
     by_path = {record.path: record for record in records}
 
-    def key(record: Record) -> str:
-        path = record.path
+    def key(path: str) -> str:
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
         due = inputs.due.get(path)
         state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
         line = _line(workspace, inputs.reading, entries[path])
-        return digest_of(record, common, line, state, rejected.get(path), moves)
+        of_record = inputs.reading.digests[path]
+        return digest(of_record, common, line, state, rejected.get(path), moves)
 
     def make(path: str) -> list[object]:
         part = compiler.part_of(
@@ -462,8 +458,8 @@ def _parts(
         )
         return [list(part.row), part.flags, part.pushed]
 
-    keys = {path: key(record) for path, record in by_path.items()}
-    rows = workspace.cache.values("parts", keys, make)
+    keys = {path: key(path) for path in by_path}
+    rows = workspace.cache.values("parts", keys, make, clean=keys)
     return [Part(tuple(row), flags, pushed) for row, flags, pushed in rows.values()]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_text
@@ -14,7 +15,6 @@ from orbit_registry.matching.match import sync_written
 from orbit_registry.mcp.tool import (
     LONGEST,
     Arguments,
-    Caller,
     Tool,
     ToolCall,
     ToolResult,

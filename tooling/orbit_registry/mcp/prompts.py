@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from orbit_registry.answers.answer import rendered
+from orbit_registry.answers.call import Call, Caller
+from orbit_registry.answers.records import clean
+from orbit_registry.answers.show import show
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.formats import yaml
 from orbit_registry.mcp.dispatch import harmless
-from orbit_registry.mcp.read_tools import brief, clean, show
-from orbit_registry.mcp.tool import Caller, ToolCall
+from orbit_registry.mcp.read_tools import brief
+from orbit_registry.mcp.tool import ToolCall
 from orbit_registry.registry import Registry
 
 LONGEST = 20_000
@@ -51,7 +55,7 @@ def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> 
             ToolCall(registry, caller, {"text": words["task"], "paths": paths})
         ).text
     elif name == "review":
-        added["record"] = str(harmless(show(ToolCall(registry, caller, {"id": words["id"]})).text))
+        added["record"] = _shown(registry, caller, words["id"])
 
     return str(prompt["text"]).format(**words, **added)
 
@@ -93,4 +97,9 @@ def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
         raise RecordNotFoundError(
             f"{uri!r} is not a resource here", hint=f"resources are {RESOURCE_TEMPLATE}"
         )
-    return str(harmless(show(ToolCall(registry, caller, {"id": any_id})).text))
+    return _shown(registry, caller, any_id)
+
+
+def _shown(registry: Registry, caller: Caller, any_id: str) -> str:
+    answer = show(Call(lambda: registry, caller=caller), any_id)
+    return str(harmless(rendered(answer.text)))

@@ -23,11 +23,12 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from orbit_registry.answers.call import Caller
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.mcp import dispatch, prompts
 from orbit_registry.mcp.proxy import META
-from orbit_registry.mcp.tool import Caller, Tool
+from orbit_registry.mcp.tool import Tool
 from orbit_registry.mcp.tools import listed_tools
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.cache import close_caches

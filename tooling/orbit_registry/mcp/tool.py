@@ -1,14 +1,11 @@
 """One MCP tool: its schema, its call and its result."""
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError
-from orbit_registry.hook.events import OPENED, Event, append
-from orbit_registry.hook.project import session_of_process
-from orbit_registry.hook.session import SessionLog
 from orbit_registry.hook.sidecar import Sidecar
 from orbit_registry.hook.sidecar import records_for_paths as chosen
 from orbit_registry.matching.match import current_index
@@ -17,39 +14,10 @@ from orbit_registry.model.reach import LINKED
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.registry import Registry
 from orbit_registry.repository.writer import FIXED
-from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import Workspace
 
 Schema = Mapping[str, object]
 Arguments = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Calling agent: its host's name, and the session whose log counts the records shown.
-
-    `hosted`: the agent's host started this process, so hooks know its session.
-    """
-
-    name: str
-    session: str
-    hosted: bool = False
-
-    def session_at(self, root: str) -> tuple[str, str] | None:
-        """Return the session of the host, else of the connection, and its agent;
-        None if there is none.
-        """
-        process_session = session_of_process(root) if self.hosted else None
-        return process_session or ((self.session, "") if self.session else None)
-
-    def ledger(self, root: str) -> SessionLog | None:
-        """Return the log of what its session was shown; None without a session."""
-        name = self.session_at(root)
-        return SessionLog(root, *name) if name is not None else None
-
-    def author(self, model: str | None = None) -> Author:
-        """Return the author of its records, never a person."""
-        return Author(self.name, "agent", model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +189,6 @@ def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
     return parts
 
 
-SHOW = "mcp:show"
-
-
 def sidecar_for(
     workspace: Workspace,
     records: RecordSet,
@@ -277,17 +242,3 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
                 linked.setdefault(record_id, []).extend(rules)
 
     return linked
-
-
-def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
-    """Log that a record was shown in full."""
-    root = str(workspace.root)
-    ledger = caller.ledger(root)
-    event = Event(SHOW, time.time())
-    event.name, event.opened, event.session = (
-        OPENED,
-        [record_id],
-        ledger.name if ledger is not None else "",
-    )
-
-    append(root, event)

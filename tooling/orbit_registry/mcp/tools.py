@@ -12,6 +12,7 @@ from orbit_registry.formats import yaml
 from orbit_registry.hook.events import NOTE_SKIPS
 from orbit_registry.hook.task_class import CLASSES
 from orbit_registry.mcp import read_tools, write_tools
+from orbit_registry.mcp.operations import operations_with_tools, run_of, tool_of
 from orbit_registry.mcp.tool import Tool, fields_of_any, own_fields, required_fields
 from orbit_registry.mcp.write_tools import may_run
 from orbit_registry.model.ids import DIRECTIONS
@@ -43,7 +44,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 Those of `orbit.` alone serve every kind.
 """
-_FUNCTIONS = {"list": read_tools.list_records, "run": write_tools.run_script}
+_FUNCTIONS = {"run": write_tools.run_script}
 """Functions whose name is not the tool's."""
 
 
@@ -76,6 +77,10 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
         if running or name != "run"
     }
 
+    for name, row in operations_with_tools().items():
+        if name not in general:
+            general[name] = tool_of(row.load())
+
     named_tools = [
         _alias(general[verb], kinds[kind])
         for kind, verbs in ALIASES.items()
@@ -97,7 +102,13 @@ def _table() -> Mapping[str, Any]:
 
 
 def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> Tool:
-    run = _FUNCTIONS.get(name) or getattr(write_tools if row.get("writes") else read_tools, name)
+    declared = operations_with_tools().get(name)
+    if declared is not None:
+        run = run_of(declared.load())
+    else:
+        module = write_tools if row.get("writes") else read_tools
+        run = _FUNCTIONS.get(name) or getattr(module, name)
+
     return Tool(
         name,
         row["title"],

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from orbit_registry.answers.records import clean
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
-from orbit_registry.errors import RefusedError, UsageError, plural
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.lifecycle.touches import Touch
-from orbit_registry.mcp.read_tools import clean, shown_to_agents
+from orbit_registry.mcp.read_tools import shown_to_agents
 from orbit_registry.mcp.tool import WITHHELD, ToolCall, ToolResult, own_fields
 from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.kind import Kind
@@ -16,7 +17,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
 from orbit_registry.operations import lifecycle
 from orbit_registry.render.hits import duplicate_message, near_text, neighbours_data, override_hint
-from orbit_registry.render.records import record_data, vote_data
+from orbit_registry.render.records import record_data
 from orbit_registry.render.work import failure_text, note_data, note_text, retro_data, retro_text
 from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.writer import Edit
@@ -244,23 +245,6 @@ def link(call: ToolCall) -> ToolResult:
         _refuse_inherited(to)
 
     return _written_result(call, change(call, record, _link_edit(call.text("rel"), to.id)))
-
-
-def vote(call: ToolCall) -> ToolResult:
-    """Vote for a record that helped in a task."""
-    any_id, task, model = call.text("id"), call.text("task"), call.text("model") or None
-    _refuse_other_kind(call, any_id)
-
-    if any("\n" in value or "\r" in value for value in (task, model or "")):
-        raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')
-
-    result = lifecycle.vote(call.registry.workspace, any_id, task, call.caller.author(model))
-    already = "" if result.new else " (this vote was counted before)"
-    return ToolResult(
-        {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)},
-        f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}",
-        record_ids=[result.record.id],
-    )
 
 
 def _record_named(call: ToolCall, argument: str) -> Record:

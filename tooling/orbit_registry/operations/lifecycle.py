@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, plural
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.writer import (
     set_date,
@@ -44,7 +44,8 @@ from orbit_registry.repository.guard import (
     write_step,
 )
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.votes import append_vote, half_life_days
+from orbit_registry.repository.votes import NAME as VOTES
+from orbit_registry.repository.votes import append_vote, half_life_days, vote_data
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.workspace.journal import WRITTEN_ROOTS, FileChange
@@ -625,6 +626,22 @@ class VoteResult:
     record: Record
     new: bool
     tally: Tally
+
+    @property
+    def record_ids(self) -> list[str]:
+        """Return the record that got the vote."""
+        return [self.record.id]
+
+    def as_data(self) -> dict[str, object]:
+        """Return the vote and the record's votes as JSON data."""
+        return {"id": self.record.id, "new": self.new, **vote_data(self.record.votes)}
+
+    def text(self) -> str:
+        """Return the number of votes, and the file with a new one."""
+        counted = f"{self.record.id} has {plural(self.tally.count, 'vote')}"
+        if not self.new:
+            return f"{counted} (this vote was counted before)"
+        return f"{counted}\n  {self.record.folder}/{VOTES}"
 
 
 def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteResult:

@@ -27,6 +27,7 @@ def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, obj
     return {
         "hits": hits,
         **counts,
+        **({"corrected": dict(result.corrected)} if result.corrected else {}),
         **({"retired": retired} if retired else {}),
         **({"note": note} if note else {}),
     }
@@ -64,6 +65,9 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
     retired = list(map(str, result.retired))
     if not result.hits:
         return "\n".join([*retired, "nothing found"])
+
+    for word, right in result.corrected.items():
+        retired.append(f"no record has {word!r}: searched for {right!r}")
 
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in result.hits:

@@ -20,7 +20,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
 from orbit_registry.repository.codec import hides_record
-from orbit_registry.repository.votes import half_life_days
+from orbit_registry.repository.votes import half_life_days, vote_data
 
 if TYPE_CHECKING:
     from orbit_registry.lifecycle.built import Built
@@ -44,18 +44,6 @@ def in_order(records: Sequence[Record], sort: str) -> list[Record]:
 
 def _updated(record: Record) -> datetime:
     return parse_time(str(record.data["updated_at"]))
-
-
-def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
-    """Return count, current score, last time (None without votes) and count per task."""
-    result = tally(votes, datetime.now(UTC), half_life_days())
-    tasks = Counter(vote.task_id for vote in distinct_votes(votes))
-    return {
-        "count": result.count,
-        "score": round(result.score, 6),
-        "last": format_time(result.last) if result.last else None,
-        "tasks": dict(sorted(tasks.items())),
-    }
 
 
 def vote_cell(votes: Sequence[Vote]) -> str:

@@ -42,6 +42,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument
+    from orbit_registry.formats.markdown import Document as Structure
 
 LOG_NAME = "4_decisions.md"
 _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
@@ -90,6 +91,7 @@ class Document:
     path: str
     text: str
     row: Sequence[Any] | None = None  # `row_of_document`, where the cache has it
+    structure: Structure | None = None  # of the text, where it was parsed already
 
     @cached_property
     def file(self) -> AdrFile:
@@ -136,7 +138,7 @@ class Document:
 
         from orbit_registry.formats.adr.reader import single_span
 
-        return single_span(self.text, self.path)
+        return single_span(self.text, self.path, self.structure)
 
     def locate(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
         """Return the start of a decision and the span of its prose."""
@@ -380,6 +382,8 @@ class ProseReading:
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
 
+        self.clean: set[str] = set()
+        """The records, by path, whose prose was read and holds no secret, as far as is known."""
         self._text = lru_cache(maxsize=1)(self._read)  # records of one log follow each other
 
     def document_text(self, record: Record) -> str | None:
@@ -418,7 +422,9 @@ class ProseReading:
         def decision_in(record: Record, path: str) -> Decision | None:
             heading = _heading(record, path)
             rows: _Rows | None = stored[path].value if path in stored else None
+            is_clean = path in stored and stored[path].is_clean
             if rows is None or heading not in rows:  # the record is newer than the cached value
+                is_clean = False
                 text = self._text(path)
                 if text is None:
                     return None
@@ -428,6 +434,9 @@ class ProseReading:
             row = rows[heading]
             if row is None:
                 return None
+
+            if is_clean:
+                self.clean.add(record.path)
 
             prose, chosen, rejected, by, conditions, unread = row
             terms = ReviewTerms(by, conditions_of(conditions), unread)

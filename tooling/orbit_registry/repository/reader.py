@@ -114,14 +114,15 @@ class Collection:
     problems: tuple[Diagnostic, ...]
 
 
-def digest_of(record: Record, *others: object) -> str:
-    """Return a hash of a record as it was read and of what else a value is made from.
+def digests_of(records: Iterable[Record]) -> dict[str, str]:
+    """Return a hash of each record as it was read, by path; what kinds there are is none of it."""
+    names = [field.name for field in fields(Record) if field.name != "kind"]
+    digests = {}
+    for record in records:
+        values = [getattr(record, name) for name in names]
+        digests[record.path] = digest(record.kind.name, values)
 
-    What kinds there are is none of it.
-    """
-    names = [field.name for field in fields(record) if field.name != "kind"]
-    values = [getattr(record, name) for name in names]
-    return digest(record.kind.name, values, others)
+    return digests
 
 
 def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Collection:
@@ -236,19 +237,35 @@ class Reading:
     @cached_property
     def clean(self) -> Sequence[Record]:
         """The records with their prose, those with a secret redacted."""
-        clean = {entry.path for entry in self.entries if self._is_clean(entry)}
-        return free_of_secrets(self.filled, clean)
+        return free_of_secrets(self.filled, self.without_secrets)
 
-    def _is_clean(self, entry: RecordFolder) -> bool:
-        """Say whether the cache keeps all texts of a record, which it does of none with a secret.
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """A hash of each of these records, by path."""
+        return digests_of(self.clean)
 
-        A text from a document or another file is read on its own.
+    @cached_property
+    def without_secrets(self) -> frozenset[str]:
+        """The records, by path, of which no text holds a secret, as the cache knows.
+
+        It stores all their values, and none with a secret. Others may have one.
         """
+        return frozenset(record.path for record in self.filled if self._is_clean(record.path))
+
+    def _is_clean(self, path: str) -> bool:
+        entry = self._by_path[path]
         has_more = entry.has_body or entry.source or entry.kind.has_source
-        if has_more or (entry.has_votes and not self.states[entry.votes_path].is_clean):
+        if has_more and path not in self.prose.clean:
+            return False
+        if entry.has_votes and not self.states[entry.votes_path].is_clean:
             return False
 
-        return self.states[entry.path].is_clean
+        return self.states[path].is_clean
+
+    @property
+    def plain(self) -> frozenset[str]:
+        """The records, by path, whose files have no other character than ASCII's printable ones."""
+        return frozenset(entry.path for entry in self.entries if self.states[entry.path].is_plain)
 
     def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file has none."""

@@ -4,7 +4,8 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,14 @@ from orbit_registry.formats.position import Position
 from orbit_registry.judgements.is_moment import is_moment
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import AHEAD
-from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, format_time, parse_time
+from orbit_registry.model.votes import (
+    HALF_LIFE_DAYS,
+    Vote,
+    distinct_votes,
+    format_time,
+    parse_time,
+    tally,
+)
 from orbit_registry.workspace.config import number_in
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text, write_error
 from orbit_registry.workspace.lock import locked
@@ -160,3 +168,15 @@ def _append(handle: int, line: bytes) -> None:
     except OSError:
         os.ftruncate(handle, size)
         raise
+
+
+def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
+    """Return count, current score, last time (None without votes) and count per task."""
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    tasks = Counter(vote.task_id for vote in distinct_votes(votes))
+    return {
+        "count": result.count,
+        "score": round(result.score, 6),
+        "last": format_time(result.last) if result.last else None,
+        "tasks": dict(sorted(tasks.items())),
+    }

@@ -5,6 +5,7 @@ and what the gate finds.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 
@@ -200,7 +201,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         after = _records(current.root)
         changes = _record_changes(_records(old), after, current.root)
         records = tuple(_with_visibility(current, [*changes]))
-        outcome = gate(current, lambda: None, against=base)
+        outcome = gate(current, partial(Reading, current), against=base)
         return ChangeReport(
             base=base,
             base_name=start,

@@ -32,7 +32,7 @@ def touched_by(
 
 def _texts(workspace: Workspace, records: Sequence[Record]) -> dict[str, Text]:
     plain = {record.path: without_citations(_FENCED.sub("", wording(record))) for record in records}
-    counts = counts_of_texts(plain, workspace.cache)
+    counts = counts_of_texts(plain, workspace.cache, "terms without code")
     return {
         record.path: counted(
             plain[record.path], without_citations(record.title), counts[record.path]

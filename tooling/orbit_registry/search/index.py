@@ -46,6 +46,10 @@ Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its 
 Hits = list[tuple[int, float]]  # slots, each with its score
 
 
+Runs = tuple[float, str, str]
+"""What a text has below the line, and its terms in a row: of title and tags, and of the body."""
+
+
 class Weights(NamedTuple):
     """What words weigh in records."""
 
@@ -59,8 +63,8 @@ class Weights(NamedTuple):
     """The worth of an unknown word."""
     run: float = 0.0
     """The worth of two terms in a row."""
-    below: Mapping[str, Sequence[float]] = MappingProxyType({})
-    """What each text of a record has below the line, by the record's path."""
+    runs: Mapping[str, Sequence[Runs]] = MappingProxyType({})
+    """The terms in a row of each text of a record, by the record's path."""
 
 
 class Index:
@@ -71,7 +75,7 @@ class Index:
         self.keys = sorted(texts)
         self.texts: list[Counts] = [texts[key].counts for key in self.keys]
         """What each term of a text counts there, by slot."""
-        self._forms = frozenset(chain.from_iterable(words.forms for words in texts.values()))
+        self._words = [texts[key] for key in self.keys]
         self._holders: dict[str, list[int]] = {}
 
     @cached_property
@@ -83,7 +87,8 @@ class Index:
     def term_of(self) -> Mapping[str, str]:
         """The term of each word; a term that is no word is its own."""
         term_of = {term: term for term in self.frequencies}
-        return term_of | {form: stem(form) for form in self._forms}
+        forms = frozenset(chain.from_iterable(words.forms for words in self._words))
+        return term_of | {form: stem(form) for form in forms}
 
     @cached_property
     def lengths(self) -> list[int]:
@@ -104,6 +109,11 @@ class Index:
             self._holders[term] = slots
 
         return slots
+
+    def named(self, name: str) -> frozenset[int]:
+        """Return the slots of the texts that have an identifier, as `name_of` spells it."""
+        slots = [slot for slot, words in enumerate(self._words) if name in words.names]
+        return frozenset([*slots, *self.holders(stem(name))])
 
     def worth(self, term: str) -> float:
         """Return what a term weighs at most in a text."""
@@ -133,12 +143,12 @@ class Index:
         """
         worths = {term: self.worth(term) for term in self.frequencies}
         by_path: dict[str, dict[str, float]] = {}
-        below: dict[str, list[float]] = {}
-        for (path, part), norm, counts in zip(self.keys, self.norms, self.texts, strict=True):
+        runs: dict[str, list[Runs]] = {}
+        for (path, part), norm, words in zip(self.keys, self.norms, self._words, strict=True):
             weights = {
-                term: worths[term] * count / (count + norm) for term, count in counts.items()
+                term: worths[term] * count / (count + norm) for term, count in words.counts.items()
             }
-            below.setdefault(path, []).append(norm)
+            runs.setdefault(path, []).append((norm, words.heads, words.body))
             if part:
                 earlier = by_path[path]
                 for term, weight in weights.items():
@@ -147,7 +157,7 @@ class Index:
                 by_path[path] = weights
 
         run = RUN * self._worth_of(1)
-        return Weights(self.term_of, worths, by_path, self.worth(""), run, below)
+        return Weights(self.term_of, worths, by_path, self.worth(""), run, runs)
 
     def records_with(self, word: str) -> int:
         """Return in how many records a word is."""

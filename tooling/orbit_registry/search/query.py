@@ -62,6 +62,11 @@ class Query:
         return {word: word_terms for word in self.text.split() if (word_terms := terms(word))}
 
     @property
+    def is_narrowed(self) -> bool:
+        """Say whether it leaves out records for what they are, whatever their text."""
+        return bool(self.kind or self.tags or self.versions) or self.path is not None
+
+    @property
     def terms(self) -> list[str]:
         """The terms of all words, in order."""
         return list(chain.from_iterable(self.words.values()))

@@ -178,7 +178,7 @@ def _order(record: Record) -> tuple[str, str]:
 def _accepted(record: Record) -> tuple[str, ...]:
     title, chosen = accepted_part(record.title), record.options.chosen
     forms = (title, title.lower(), chosen, chosen.lower())
-    return tuple(f" {' '.join(words(form))} " for form in forms)
+    return tuple(f" {' '.join(words(form, whole=True))} " for form in forms)
 
 
 def _named_options(
@@ -213,11 +213,11 @@ def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
     """
     for part, is_whole in _names(name):
         for form in (part, part.lower()):
-            phrase = words(form)
+            phrase = words(form, whole=True)
             if not 0 < len(phrase) <= LONGEST_PHRASE:
                 continue
 
-            plain = words(form.lower())
+            plain = words(form.lower(), whole=True)
             is_sure = is_whole and sum(len(word) > 2 for word in plain) >= SURE_LENGTH
             is_name = is_sure or not all(map(is_common, plain))
             yield ("" if is_name else EXACT) + " ".join(phrase)
@@ -271,11 +271,6 @@ def _common_stems() -> frozenset[str]:
     return frozenset(data["stems"].split())
 
 
-def _loses_words(name: str) -> bool:
-    """Say whether a name loses a common word where its capitals part it: `my` of `MySQL`."""
-    return any("".join(words(part)) != "".join(words(part.lower())) for part in name.split())
-
-
 def taken_by(record: Record) -> tuple[str, ...]:
     """Return what a decision takes, as words with spaces around them: its title and its choice."""
     return _accepted(record)
@@ -297,8 +292,7 @@ def names_in_sentence(
         return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
 
     for option in options:
-        # Of `MySQL` only `sql` is left, which is in `PostgreSQL` too; the sentences have `mysql`.
-        text = option.option.lower() if _loses_words(option.option) else option.option
-        names = [name for name in _phrases(text, is_common) if not name.startswith(EXACT)]
+        phrases = _phrases(option.option, is_common)
+        names = [name for name in phrases if not name.startswith(EXACT)]
         if any(f" {name} " in text for name, text in product(names, sentences)):
             yield option

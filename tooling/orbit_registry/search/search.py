@@ -25,6 +25,7 @@ from orbit_registry.repository.documents import is_prompt, prompts_of
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import index_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
+from orbit_registry.search.reading import Reading, places_of, ranked, reading_of
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.search.text import terms
 from orbit_registry.search.texts import chunks, parts_of
@@ -102,6 +103,8 @@ class SearchResult:
     generic: bool = False  # whether the text named nothing to look for
     note: str = ""  # why less was done than is configured
     retired: tuple[Retirement, ...] = ()  # the closed records that the text names
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    """What mistyped words were read as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,26 +160,31 @@ class Searcher:
             context |= dict.fromkeys(self._workspace.config.names_of(tag), weight)
 
         query = replace(query, context=context)
+        reading = reading_of(query, self._index)
+        # What looks like an identifier may be in the parts of long texts alone.
+        if budget.name == "lean" and not query.budget and self._is_in_parts_alone(reading.exact):
+            budget = BUDGETS["balanced"]
+
         limit = query.limit or budget.limit
         if query.words:
-            candidates, number = self._candidates(query, budget, limit)
+            candidates, number = self._candidates(query, reading, budget, limit)
         else:
             candidates, number = self._in_scope(query)
 
-        # What looks like an identifier may be in the parts of long texts alone.
         if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
-            candidates, number = self._candidates(query, budget, limit)
+            candidates, number = self._candidates(query, reading, budget, limit)
 
         best = _ordered(candidates, limit, half_life_days())[:limit]
         retirements = map(self._set.retirement, self._named(query))
         return SearchResult(
-            hits=tuple(self._hit(query, candidate) for candidate in best),
+            hits=tuple(self._hit(query, reading, candidate) for candidate in best),
             omitted=max(number - len(best), 0),
             unknown=tuple(self._unknown(query)),
             budget=budget.name,
             note=self._note,
             retired=tuple(filter(None, retirements)),
+            corrected=reading.corrected,
         )
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
@@ -188,10 +196,14 @@ class Searcher:
 
     # ---------------------------------------------------------------------------------------- steps
 
-    def _candidates(self, query: Query, budget: Budget, limit: int) -> _Ranking:
+    def _is_in_parts_alone(self, slots: frozenset[int]) -> bool:
+        """Say whether some texts are all parts of long ones."""
+        return bool(slots) and all(self._owners[slot][1] for slot in slots)
+
+    def _candidates(self, query: Query, reading: Reading, budget: Budget, limit: int) -> _Ranking:
         """Return candidates, more than `limit` because factors reorder them, and how many fit."""
         # A mask that allows all texts would only cost time.
-        slots = self._mask(query, budget)
+        slots = self._mask(query, budget, reading.only)
         mask = slots if 0 in slots else None
 
         # What an id names comes before what words lead to.
@@ -201,7 +213,7 @@ class Searcher:
                 candidates[candidate.record.path] = candidate
 
         most = max(budget.pool, limit * 4)
-        for slot, text in self._index.ranked(query.terms, budget.pool, most, mask):
+        for slot, text in ranked(self._index, reading, budget.pool, most, mask):
             record = self._records[self._owners[slot][0]]
             for candidate in self._standing_for(query, record, text, slot):
                 candidates.setdefault(candidate.record.path, candidate)
@@ -212,7 +224,7 @@ class Searcher:
             leading = list(candidates.values())[:LINKING_HITS]
             candidates |= self._linked(query, leading, candidates)
 
-        return list(candidates.values()), self._count(query, mask, candidates)
+        return list(candidates.values()), self._count(query, reading, mask, candidates)
 
     def _in_scope(self, query: Query) -> _Ranking:
         """Return all that tags and a path lead to, without a text."""
@@ -290,32 +302,49 @@ class Searcher:
 
         return Meanings(self._workspace, embedder, texts)
 
-    def _count(self, query: Query, mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
+    def _count(
+        self,
+        query: Query,
+        reading: Reading,
+        mask: Sequence[int] | None,
+        candidates: Iterable[str],
+    ) -> int:
         """Return how many records have a word of the query, or are candidates without one."""
         paths = set(candidates)
-        for slot in {*chain.from_iterable(map(self._index.holders, query.terms))}:
+        for slot in {*chain.from_iterable(map(self._index.holders, reading.terms))}:
             path, _ = self._owners[slot]
             if (mask is None or mask[slot]) and self._is_found(query, self._records[path]):
                 paths.add(path)
 
         return len(paths)
 
-    def _mask(self, query: Query, budget: Budget) -> bytearray:
-        """Return for each text whether it may lead to a hit."""
+    def _mask(self, query: Query, budget: Budget, only: frozenset[int] | None) -> bytearray:
+        """Return for each text whether it may lead to a hit; `only` has the slots, if not all."""
         allowed = set()
         for path, record in self._records.items():
-            if any(self._is_allowed(query, current) for current in self._current(query, record)):
+            is_allowed = self._is_allowed(query, record)
+            if not is_allowed:
+                is_allowed = any(
+                    self._is_allowed(query, heir) for heir in self._heirs(query, record)
+                )
+            if is_allowed:
                 allowed.add(path)
 
-        return bytearray(
+        mask = bytearray(
             path in allowed and (not chunk or budget.chunks) for path, chunk in self._owners
         )
+        if only is not None:
+            mask = bytearray(slot in only and may for slot, may in enumerate(mask))
+
+        return mask
 
     def _is_allowed(self, query: Query, record: Record) -> bool:
         """Say whether what narrows a query lets a record be a hit."""
-        return (
-            self._is_found(query, record)
-            and query.kind in (None, record.kind.name)
+        if not self._is_found(query, record):
+            return False
+
+        return not query.is_narrowed or (
+            query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
             and (query.path is None or self._covers(record, query.path))
@@ -344,8 +373,12 @@ class Searcher:
 
     def _current(self, query: Query, record: Record) -> Sequence[Record]:
         """Return a record, or what took the place of a closed one that the search does not find."""
+        return self._heirs(query, record) or (record,)
+
+    def _heirs(self, query: Query, record: Record) -> Sequence[Record]:
+        """Return what took the place of a closed record that the search does not find."""
         if record.phase != "closed" or self._is_found(query, record):
-            return (record,)
+            return ()
 
         return self._successors.get(record.path, ())
 
@@ -439,7 +472,7 @@ class Searcher:
 
         return by_name | {record.id: record for record in self._records.values()}
 
-    def _hit(self, query: Query, candidate: _Candidate) -> Hit:
+    def _hit(self, query: Query, reading: Reading, candidate: _Candidate) -> Hit:
         """Return a candidate with what a person wants to see of it."""
         record = candidate.record
         score = candidate.score
@@ -454,9 +487,9 @@ class Searcher:
 
         text = hit.text
         record_terms = set(terms("\n".join((text, record.title, parts_of(record)[1]))))
-        matched = [word for word, its in query.words.items() if not record_terms.isdisjoint(its)]
+        matched = [word for word, its in reading.words.items() if not record_terms.isdisjoint(its)]
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
-        line = snippet(text, set(query.terms), record.title, prompts)
+        line = snippet(text, set(reading.terms), record.title, prompts, query.text)
         return replace(hit, snippet=line, matched=tuple(matched))
 
 
@@ -500,12 +533,18 @@ _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{1,1000}\)")
 """A link, of which a page shows the words."""
 
 
-def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> str:
-    """Return a line of at most `SNIPPET` characters, where most words of the query are."""
+def snippet(
+    text: str, query: set[str], title: str, prompts: frozenset[str], exact: str = ""
+) -> str:
+    """Return a line of at most `SNIPPET` characters, where most words of the query are.
+
+    A place with an identifier of `exact` is preferred.
+    """
     plain = _LINK.sub(r"\1", _COMMENT.sub(" ", text))
     prose = _prose_lines(plain, prompts)
     line = " ".join(" ".join(prose).split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
+    places = places_of(line, exact) or places
     room = SNIPPET - 2
 
     def words_from(at: int) -> int:

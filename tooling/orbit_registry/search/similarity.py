@@ -102,7 +102,7 @@ def similar_pairs(
     if cache is None:
         counts: dict[str, Counts] = {key: Counter(terms(text)) for key, text in texts.items()}
     else:
-        counts = counts_of_texts(texts, cache)
+        counts = counts_of_texts(texts, cache, "terms")
 
     return _sorted(pair_scores(counts, threshold, only=only))
 
@@ -153,9 +153,12 @@ def _refuse_threshold(threshold: float) -> None:
         raise UsageError(message, hint="give one above 0 and at most 1")
 
 
-def counts_of_texts(texts: Mapping[str, str], cache: Cache) -> dict[str, Counts]:
-    """Return how often each term is in each text; the cache has those of unchanged texts."""
-    return _counts(texts, _hashes(texts), cache)
+def counts_of_texts(texts: Mapping[str, str], cache: Cache, namespace: str) -> dict[str, Counts]:
+    """Return how often each term is in each text; the cache has those of unchanged texts.
+
+    Who reads records in another form has another namespace: it keeps one text of each.
+    """
+    return _counts(texts, _hashes(texts), cache, namespace)
 
 
 def _hashes(texts: Mapping[str, str]) -> dict[str, str]:
@@ -165,9 +168,10 @@ def _hashes(texts: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _counts(texts: Mapping[str, str], hashes: Mapping[str, str], cache: Cache) -> dict[str, Counts]:
-    """Return how often each term is in each text; the cache has those of unchanged texts."""
-    return cache.values("terms", hashes, lambda key: dict(Counter(terms(texts[key]))))
+def _counts(
+    texts: Mapping[str, str], hashes: Mapping[str, str], cache: Cache, namespace: str = "terms"
+) -> dict[str, Counts]:
+    return cache.values(namespace, hashes, lambda key: dict(Counter(terms(texts[key]))))
 
 
 def _sorted(scores: Scores) -> list[Pair]:

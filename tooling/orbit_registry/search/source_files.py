@@ -13,16 +13,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orbit_registry.errors import GitError, GitStoppedError
 from orbit_registry.formats.citations import NUMBERED_NAME, IdForms
 from orbit_registry.formats.globs import Glob, matches, readable_globs
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_readable_source, is_source
 from orbit_registry.model.record import Record
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import without_sites
-from orbit_registry.workspace.workspace import ORBIT, Workspace
+from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
 
 if TYPE_CHECKING:
     from orbit_registry.search.named_records import NamedRecords
+
+
+MANY = 5_000
+"""Files from which on git is asked which of them changed: to look at each takes 10 µs."""
 
 
 class SourceFile(NamedTuple):
@@ -135,8 +140,8 @@ class SourceFiles:
         return () if file is None else file.imports
 
     def _file(self, path: str) -> SourceFile | None:
-        is_read = is_source(path) is not False and self._is_outside(path)
-        return self._read([path] if is_read else []).get(path)
+        row = self._rows([path]).get(path)
+        return SourceFile(*row) if row else None
 
     def _lines(self, file: SourceFile) -> dict[str, int]:
         lines: dict[str, int] = {}
@@ -148,7 +153,41 @@ class SourceFiles:
 
     @cached_property
     def _files(self) -> Mapping[str, SourceFile]:
-        sources = [path for path in self.tracked if is_source(path) is not False]
+        rows = self._rows(self.tracked) if len(self.tracked) < MANY else self._rows_of_many()
+        return {path: SourceFile(*row) for path, row in rows.items() if row}
+
+    def _rows_of_many(self) -> Mapping[str, Sequence[Any]]:
+        """Return the rows of many files: git says which of them are as the commit has them, and
+        what those say is one value of the cache.
+        """
+        git = self.workspace.git
+        try:
+            head = git.head()
+            changed = set(git.unlike_head()) if head is not None else set()
+        except GitStoppedError:
+            raise
+        except GitError:
+            head = None
+
+        # Of a sparse checkout git does not say which files are there.
+        folder = git_folder(self.workspace.root)
+        if head is None or folder is None or (folder / "info/sparse-checkout").exists():
+            return self._rows(self.tracked)
+
+        def read() -> list[object]:
+            rows = self._rows([path for path in self.tracked if path not in changed])
+            return [sorted(changed), {path: row for path, row in rows.items() if row}]
+
+        key = digest(head, self._namespace, self._design_folders)
+        unread, rows = self.workspace.cache.memo("sources at a commit", key, read)
+        tracked = set(self.tracked)
+        again = changed.union(unread) & tracked
+        settled = {path: row for path, row in rows.items() if path in tracked - again}
+        return dict(sorted({**settled, **self._rows(sorted(again))}.items()))
+
+    def _rows(self, paths: Sequence[str]) -> Mapping[str, Sequence[Any]]:
+        """Return what source files say as rows, empty for nothing; others are left out."""
+        sources = [path for path in paths if is_source(path) is not False]
         if sources:
             sources = without_sites(sources, self.workspace.root)
 
@@ -193,15 +232,21 @@ class SourceFiles:
         folders = (ORBIT, config.design, config.adr.folder, *config.adr.folders)
         return tuple(f"{folder}/" for folder in folders if folder not in ("", "."))
 
-    def _read(self, paths: Sequence[str]) -> Mapping[str, SourceFile]:
-        packages = self._packages
-        parse = partial(_row, self._forms, packages)
-        has_parsers = bool(packages) and find_spec("ast_grep_py") is not None
-        namespace = f"source {digest(str(self._forms), packages, has_parsers)[:16]}"
+    def _read(self, paths: Sequence[str]) -> Mapping[str, Sequence[Any]]:
         rows = self.workspace.cache.files(
-            namespace, self.workspace.root, paths, parse, limit=SOURCE_LIMIT
+            self._namespace,
+            self.workspace.root,
+            paths,
+            partial(_row, self._forms, self._packages),
+            limit=SOURCE_LIMIT,
         )
-        return {path: SourceFile(*row.value) for path, row in rows.items() if row.value}
+        return {path: row.value or () for path, row in rows.items()}
+
+    @cached_property
+    def _namespace(self) -> str:
+        """What the cache calls the answers: it says what is asked."""
+        has_parsers = bool(self._packages) and find_spec("ast_grep_py") is not None
+        return f"source {digest(str(self._forms), self._packages, has_parsers)[:16]}"
 
     @cached_property
     def _packages(self) -> tuple[str, ...]:

@@ -11,20 +11,21 @@ from itertools import chain
 
 import Stemmer
 
-from orbit_registry.formats.wording import plain
-from orbit_registry.hook.words import MARKS, PIECE, split_word, words_of
+from orbit_registry.hook.words import LONGEST_WORD, MARKS, PIECE, split_name, split_word, words_of
 
 _MOST_REMEMBERED = 100_000
 _ENGLISH = Stemmer.Stemmer("english")
 _WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
-_PIECE = re.compile(f"[{PIECE}]+")
+PIECES = re.compile(f"[{PIECE}]+")
 _CAMEL = re.compile(r"\b(?:[A-Za-z]{0,10}[a-z][A-Z]|[A-Z]{2,10}[a-z])[A-Za-z]{1,10}\b")
 _LONGEST_JOINED = 12
+_MIXED = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
+SHORTEST_NAME = 2  # parts of an identifier
 
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in their order, repeated as often as they occur."""
-    return list(chain.from_iterable(map(_words_of_piece, _pieces(text))))
+    return list(chain.from_iterable(map(_words_of_piece, pieces(text))))
 
 
 def terms(text: str) -> list[str]:
@@ -32,19 +33,42 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def indexed_words(text: str) -> list[str]:
-    """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
-    pieces = _pieces(text)
-    indexed = list(chain.from_iterable(map(_words_of_piece, pieces)))
-    for piece in pieces:
-        if not piece[1:].islower():
-            indexed += _joined_names(piece)
-
-    return indexed
+def joined_names(text: str) -> list[str]:
+    """Return the short joined names of a text, which its words part: `sqlite` of SQLite."""
+    mixed = (piece for piece in pieces(text) if not piece[1:].islower())
+    return list(chain.from_iterable(map(_joined_names, mixed)))
 
 
-def _pieces(text: str) -> list[str]:
-    return _PIECE.findall(unicodedata.normalize("NFKC", text))
+def names_in(text: str) -> list[str]:
+    """Return the identifiers of a text, each once."""
+    return [*filter(None, map(name_of, dict.fromkeys(pieces(text))))]
+
+
+@lru_cache(_MOST_REMEMBERED)
+def name_of(piece: str) -> str:
+    """Return a piece of several parts as one word: `pooltimeout` of PoolTimeout and pool_timeout.
+
+    It is empty where the piece is one word, or is in no alphabet of identifiers.
+    """
+    is_word = piece.isalpha() and piece[1:].islower()
+    if is_word or not piece.isascii() or len(piece) > LONGEST_WORD:
+        return ""
+
+    name = piece.replace("_", "").lower()
+    if name.isdigit() or len(split_name(piece)) < SHORTEST_NAME:
+        return ""
+
+    return name
+
+
+def is_mixed(piece: str) -> bool:
+    """Say whether letters and digits follow each other in an identifier: `k8s`, `sha256`."""
+    return _MIXED.search(piece) is not None
+
+
+def pieces(text: str) -> list[str]:
+    """Return the runs of letters, digits, marks and underscores of a text."""
+    return PIECES.findall(unicodedata.normalize("NFKC", text))
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -54,12 +78,7 @@ def _joined_names(piece: str) -> tuple[str, ...]:
 
 @lru_cache(_MOST_REMEMBERED)
 def stem(word: str) -> str:
-    """Return the term of a word: without accents, so that `deja` finds `déjà`; English ones are
-    stemmed by Porter's second algorithm.
-    """
-    if not word.isascii():
-        word = plain(word) or word
-
+    """Return the term of a word; English ones are stemmed by Porter's second algorithm."""
     if word.isascii() and word.isalpha():
         return str(_ENGLISH.stemWord(word))
 

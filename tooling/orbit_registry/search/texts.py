@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.secrets import may_hold_secret, without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.text import indexed_words, stem, words
+from orbit_registry.repository.documents import is_prompt, prompts_of
+from orbit_registry.search.text import joined_names, names_in, stem, words
 from orbit_registry.workspace.cache import Cache
 
 if TYPE_CHECKING:
@@ -43,44 +44,68 @@ class TextWords(NamedTuple):
     """By term, in the order of the text."""
     forms: Sequence[str]
     """The words whose term is another one."""
+    heads: str
+    """The terms in a row at the start of its title and of its tags.
+
+    Each has a blank on both sides, so that a reader counts two in a row as a part of the text.
+    """
+    body: str
+    """Those at the start of its body."""
+    names: Sequence[str] = ()
+    """The identifiers of several parts that are no words of the text, as `name_of` spells them."""
 
 
 def counts_of(fields: Fields) -> Counts:
-    """Return what each word of a text counts, without secrets."""
+    """Return what each word of a text counts, without secrets.
+
+    An identifier counts nothing: its parts do.
+    """
+    return _counted(_without_secrets(fields))
+
+
+def _counted(fields: Fields) -> Counts:
     counts = Counter[str]()
     for text, weight in zip(fields, WEIGHTS, strict=True):
-        counts.update(indexed_words(without_secrets(text)) * weight)
+        counts.update([*words(text), *joined_names(text)] * weight)
 
-    return dict(counts)
+    for name in names_in("\n".join(fields)):
+        counts.setdefault(name, 0)
+
+    return counts
+
+
+def _without_secrets(fields: Fields) -> Fields:
+    if not may_hold_secret("\n".join(fields)):
+        return fields
+
+    title, tags, body = map(without_secrets, fields)
+    return title, tags, body
 
 
 @lru_cache(maxsize=1 << 14)
 def words_in(fields: Fields) -> TextWords:
     """Return what the words of a text count."""
+    clean = _without_secrets(fields)
     counts: dict[str, int] = {}
     forms: list[str] = []
-    for word, count in counts_of(fields).items():
+    names: list[str] = []
+    for word, count in _counted(clean).items():
+        if not count:
+            names.append(word)
+            continue
+
         term = stem(word)
         counts[term] = counts.get(term, 0) + count
         if term != word:
             forms.append(word)
 
-    return TextWords(counts, forms)
-
-
-def runs_in(fields: Fields) -> list[str]:
-    """Return the terms in a row at the start of a text's title and tags, and of its body.
-
-    Each has a blank on both sides, so that a reader counts two in a row as a part of the text.
-    """
-    terms = words_in(fields).counts
-    title, tags, body = [_run(text, terms) for text in fields]
-    return [f"{title}\n{tags}", body]
+    title, tags, body = [_run(text, counts) for text in clean]
+    return TextWords(counts, forms, f"{title}\n{tags}", body, names)
 
 
 def _run(text: str, terms: Counts) -> str:
     # The last word may be a part of one.
-    start = words(without_secrets(text)[:START])
+    start = words(text[:START])
     return "".join([f" {term} " for term in map(stem, start) if term in terms])
 
 
@@ -89,32 +114,18 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
 
     `cache` has those of records that did not change.
     """
-    rows = _remembered("plain words", records, cache, lambda fields: list(words_in(fields)))
-    return [list(starmap(TextWords, of_record)) for of_record in rows]
-
-
-def runs_of(records: Sequence[Record], cache: Cache | None) -> list[list[list[str]]]:
-    """Return the terms in a row of records: for each record, those of each of its texts."""
-    return _remembered("runs of plain words", records, cache, runs_in)
-
-
-def _remembered(
-    namespace: str,
-    records: Sequence[Record],
-    cache: Cache | None,
-    value_in: Callable[[Fields], Any],
-) -> list[list[Any]]:
-    """Return for each record a value of each of its texts, which that text alone decides."""
     if cache is None:
-        return [list(map(value_in, texts_of(record))) for record in records]
+        return [list(map(words_in, texts_of(record))) for record in records]
 
     by_path = {record.path: record for record in records}
-
-    def make(path: str) -> list[Any]:
-        return list(map(value_in, texts_of(by_path[path])))
-
-    values = cache.values(namespace, {path: _key(by_path[path]) for path in by_path}, make)
-    return [values[record.path] for record in records]
+    keys = {path: _key(record) for path, record in by_path.items()}
+    values = cache.values(
+        "plain words",
+        keys,
+        lambda path: [list(words_in(text)) for text in texts_of(by_path[path])],
+        clean=keys,  # the words of secrets are left out
+    )
+    return [list(starmap(TextWords, values[record.path])) for record in records]
 
 
 def _key(record: Record) -> str:
@@ -129,8 +140,18 @@ def _key(record: Record) -> str:
 
 
 def texts_of(record: Record) -> list[Fields]:
-    """Return the texts that a record is found by: its own, then those of its chunks."""
-    return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
+    """Return the texts that a record is found by: its own, then those of its chunks.
+
+    What a template asks for is no text of a record.
+    """
+    title, tags, body = parts_of(record)
+    prompts = prompts_of(record.kind.folder, record.kind.in_document)
+    lines = [line for line in body.split("\n") if not is_prompt(line, prompts)]
+    texts = [(title, tags, "\n".join(lines))]
+    for chunk in chunks(record):
+        texts.append((chunk.breadcrumb, "", chunk.body))
+
+    return texts
 
 
 def parts_of(record: Record) -> Fields:

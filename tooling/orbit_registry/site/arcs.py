@@ -8,6 +8,7 @@ from html import escape
 from typing import NamedTuple
 
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css, title_of
@@ -16,11 +17,11 @@ STEP, RADIUS, MARGIN = 22, 5, 14
 """Pixels between two dots, of a dot's radius, and around the drawing."""
 TALLEST = 170
 """Pixels of the highest arc."""
-LABEL = 66
-"""Pixels below the dots, for their ids."""
+LABEL, SLANT = 66, 28
+"""Pixels for the ids below the dots, and for what the last one has to the right of its dot."""
 SUPERSEDES, RELATES, CITES = "supersedes", "relates", "cites"
-FEWEST, MOST = 3, 60
-"""So few records make no drawing; of more than so many, the newest are drawn."""
+FEWEST, MOST, MOST_IN_SKETCH = 3, 60, 14
+"""Fewer records make no drawing; of more than so many, the newest are drawn."""
 
 
 class Edge(NamedTuple):
@@ -29,6 +30,8 @@ class Edge(NamedTuple):
     source: str
     target: str
     word: str
+    rel: str = ""
+    """What a relation is called in the record."""
 
 
 def edges_of(
@@ -44,7 +47,11 @@ def edges_of(
     by_pair: dict[frozenset[str], Edge] = {}
     candidates = [
         *(Edge(new, old, SUPERSEDES) for old, later in replaced_by.items() for new in later),
-        *(Edge(record.id, link.to, RELATES) for record in records for link in record.links),
+        *(
+            Edge(record.id, link.to, RELATES, link.rel)
+            for record in records
+            for link in record.links
+        ),
         *(Edge(citer, cited, CITES) for cited, citers in cited_by.items() for citer in citers),
     ]
     for edge in candidates:
@@ -67,7 +74,7 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     widest = max(abs(places[edge.source] - places[edge.target]) for edge in edges)
     tallest = min(TALLEST, widest // 2)
     base = MARGIN + tallest
-    width = 2 * MARGIN + STEP * (len(chosen) - 1)
+    width = 2 * MARGIN + STEP * (len(chosen) - 1) + SLANT
     arcs = "".join(_arc(edge, places, base, tallest / widest**0.6) for edge in edges)
     dots = "".join(_dot(record, places[record.id], base, page) for record in chosen)
     label = f"Relations of {len(chosen)} records, in the order of their age"
@@ -75,7 +82,6 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
         f'<div class="orbit-arcs orbit-scroll"><svg role="group" aria-label="{label}" '
         f'width="{width}" height="{base + LABEL}" viewBox="0 0 {width} {base + LABEL}">'
         f"{arcs}{dots}</svg></div>"
-        f'<p class="orbit-note orbit-arcs-key">{_key(edges)}</p>'
     )
 
 
@@ -93,7 +99,7 @@ def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
 
 def _dot(record: Record, x: int, base: int, page: str) -> str:
     href = escape(relative(page, url_of(record)))
-    name = escape(f"{record.id} {title_of(record)} ({record.status.word})")
+    name = escape(f"{record.id} {title_of(record)} ({status_word(record.status)})")
     y = base + RADIUS + 8
     # orbit: allow ADR-0084 because an id is one short word, which needs no room to wrap
     label = f'<text x="{x}" y="{y}" transform="rotate(60 {x} {y})">{escape(record.id)}</text>'
@@ -103,7 +109,45 @@ def _dot(record: Record, x: int, base: int, page: str) -> str:
     )
 
 
-def _key(edges: Iterable[Edge]) -> str:
+def is_sketched(related: Sequence[object]) -> bool:
+    """Say whether so many records make a small drawing."""
+    return FEWEST <= len(related) <= MOST_IN_SKETCH
+
+
+def sketch(related: Sequence[tuple[str, str]]) -> str:
+    """Return a small drawing of a record among those that it is joined with.
+
+    Each is the class of a dot and what joins it with the record, "" for the record itself. The list
+    below the drawing says who they are.
+    """
+    if not is_sketched(related):
+        return ""
+
+    places = [RADIUS + 2 + (STEP - 4) * number for number in range(len(related))]
+    here = places[[word for _, word in related].index("")]
+    tallest = max(abs(place - here) for place in places) // 3
+    base = tallest + RADIUS + 4
+    foot = base - RADIUS
+    parts = []
+    for (_, word), place in zip(related, places, strict=True):
+        if word:
+            distance = abs(here - place)
+            arc = f"A{distance / 2:g} {distance / 3:g} 0 0 {int(place < here)} {here} {foot}"
+            parts.append(f'<path class="orbit-arc-{word}" d="M{place} {foot}{arc}"/>')
+
+    for (css, word), place in zip(related, places, strict=True):
+        radius = RADIUS if word else RADIUS + 2
+        parts.append(f'<circle class="{css}" cx="{place}" cy="{base}" r="{radius}"/>')
+
+    width, height = places[-1] + RADIUS + 2, base + RADIUS + 2
+    return (
+        f'<span class="orbit-arcs"><svg aria-hidden="true" width="{width}" height="{height}">'
+        f"{''.join(parts)}</svg></span>"
+    )
+
+
+def key_of(edges: Iterable[Edge]) -> str:
+    """Return what the arcs of some edges mean."""
     used = {edge.word for edge in edges}
     parts = [
         f'<span class="orbit-arc-{word}">{text}</span>'

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.hosting import forge_of, public_address
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.review_facts import due_reviews
@@ -21,11 +22,11 @@ from orbit_registry.registry import Registry
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import source_of
-from orbit_registry.site import console, home
+from orbit_registry.site import console, home, language
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
-from orbit_registry.site.hosting import forge_of, public_address
+from orbit_registry.site.expand import expand
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import (
@@ -36,10 +37,11 @@ from orbit_registry.site.output import (
     refuse_links,
     silent,
 )
-from orbit_registry.site.output_pages import Expansion
+from orbit_registry.site.published import published
 from orbit_registry.site.record_page import templates_digest
 from orbit_registry.site.sitemap import site_map
-from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
+from orbit_registry.site.sources import SiteSources
+from orbit_registry.site.stage import BuildContext, stage, user_pages
 from orbit_registry.site.stamps import renderers, stamp_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication, publication_of
@@ -77,12 +79,16 @@ def prepare(
     `out` is where the site goes: no record applies to its pages.
     """
     workspace = registry.workspace
+    _choose_language(workspace, user_config)
     refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
     problems = tuple(_cleaned(problem) for problem in collection.problems)
     publication = publication_of(workspace, collection)
     code = key_of(
-        publication.key, workspace.config.site.get("generator"), [*map(stamp_of, renderers())]
+        publication.key,
+        workspace.config.site.get("generator"),
+        [*map(stamp_of, renderers())],
+        language.digest(),
     )
 
     everything = free_of_secrets(collection.records)
@@ -227,6 +233,7 @@ def _sources(
         tasks.by_name,
         listed,
     )
+    site.commit_of = workspace.git.commit
 
     header = tuple(
         value if value and publication.text(value) == value else None
@@ -276,6 +283,11 @@ def _task_lookup(publication: Publication) -> TaskLookup:
     )
 
 
+def _choose_language(workspace: Workspace, user_config: UserConfig | None) -> None:
+    settings = user_config.data if user_config else None
+    language.choose(language.language_of(workspace.config.site, settings))
+
+
 def publish(
     context: BuildContext,
     generated: Path,
@@ -289,6 +301,7 @@ def publish(
     without its time.
     """
     workspace, user_config = context.registry.workspace, context.sources.user_config
+    _choose_language(workspace, user_config)
     version = key_of(context.code, templates_digest(context.sources.kinds))
     pages = PageCache(workspace.cache, f"site {out.folder}", version, out, context.sources.site)
 
@@ -300,9 +313,8 @@ def publish(
         missing = console.fetched()
         has_console = missing is None
 
-    problems = Expansion(
-        context, generated, pages, database=snapshot, console=has_console, progress=progress
-    ).run()
+    data = published(context, pages, has_console=has_console, has_database=snapshot)
+    problems = expand(data, generated, pages, progress)
     removed = out.finish()
     pages.save()
 

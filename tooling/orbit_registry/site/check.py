@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from html import unescape
+from itertools import chain
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.formats.position import position_at
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.sitemap import HEADING_PREFIX
+from orbit_registry.site.destinations import HEADING_PREFIX
 
 DEAD_TARGET = "SITE394"
 DEAD_ANCHOR = "SITE395"
@@ -216,5 +217,5 @@ def merged(all_facts: Iterable[PageFacts]) -> PageFacts:
     """Return the facts of several pages as one."""
     pages = list(all_facts)
     ids = frozenset().union(*(facts.ids for facts in pages))
-    foreign = tuple(dict.fromkeys(address for facts in pages for address in facts.foreign))
-    return PageFacts(ids, (), foreign)
+    foreign = dict.fromkeys(chain.from_iterable(facts.foreign for facts in pages))
+    return PageFacts(ids, (), tuple(foreign))

@@ -50,10 +50,11 @@ def _characters() -> dict[str, str]:
         **characters,
         **{alias: characters[name] for alias, name in aliases.items() if name in characters},
     }
-    return {
-        name: "".join(chr(int(part, 16)) for part in code.split("-"))
-        for name, code in codes.items()
-    }
+    return {name: _character(code) for name, code in codes.items()}
+
+
+def _character(code: str) -> str:
+    return "".join(chr(int(part, 16)) for part in code.split("-"))
 
 
 @cache

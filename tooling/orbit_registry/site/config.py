@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
 from orbit_registry.formats.yaml import load
+from orbit_registry.site import language
 from orbit_registry.site.curated import SHELL
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.files import inside, read_text
@@ -26,7 +28,8 @@ _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
 _DEFAULTS = Path(__file__).with_name("mkdocs.yml")
 
 STYLES = ["assets/orbit/orbit.css"]
-SCRIPTS = ["assets/orbit/orbit.js"]
+MATERIAL, MATERIALX = "material", "materialx"
+SCRIPTS = [language.SCRIPT, "assets/orbit/orbit.js"]
 
 
 def overrides() -> Path:
@@ -66,13 +69,19 @@ def staged_config(
     """
     theme = base.get("theme", {})
     settings = {"name": theme} if isinstance(theme, str) else dict(theme)
+    settings["name"] = _installed_theme(settings.get("name"))
     config = {**base, **folders, "theme": {**settings, "custom_dir": folders["custom_dir"]}}
     del config["custom_dir"]
+    if settings["name"] == MATERIALX and config.get("plugins") == ["search"]:
+        # Its usual index can't be read; ours has the sections of pages from this one.
+        config["plugins"] = [{"search": {"provider": "lunr"}}]
+
     config.setdefault("use_directory_urls", True)
 
     if base_url:
         config["site_url"] = base_url.rstrip("/") + "/"
 
+    config["theme"]["language"] = language.current()
     config["theme"].setdefault(
         "variant", "classic"
     )  # Zensical's name for the look that templates and styles are for
@@ -88,6 +97,15 @@ def staged_config(
     }
 
     return config
+
+
+def _installed_theme(name: object) -> object:
+    """Return a theme's name; of Material the maintained fork, where that alone is installed."""
+    installed = entry_points(group="mkdocs.themes").names
+    if name == MATERIAL and MATERIAL not in installed and MATERIALX in installed:
+        return MATERIALX
+
+    return name
 
 
 FILE = "mkdocs.yml"
@@ -201,10 +219,11 @@ class UserConfig:
         """Return those of the files in the folder of pages that MkDocs publishes."""
         from pathspec.gitignore import GitIgnoreSpec  # most repositories have no pages of their own
 
-        patterns = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
-        left_out = GitIgnoreSpec.from_lines(
-            ["/templates/", *(line for text in patterns for line in text.splitlines())]
-        )
+        patterns = ["/templates/"]
+        for key in ("exclude_docs", "draft_docs"):
+            patterns += str(self.data.get(key) or "").splitlines()
+
+        left_out = GitIgnoreSpec.from_lines(patterns)
         return [name for name in names if not left_out.match_file(name)]
 
     def relative_path(self, path: str, root: Path) -> str:

@@ -99,23 +99,23 @@ def unpacked() -> dict[str, bytes]:
     }
 
 
-def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
-    """Return the page's content; `works` says whether DuckDB for the browser is part of the
-    site.
-    """
+def examples_of(records: Iterable[Record]) -> list[tuple[str, str]]:
+    """Return what can be asked, and the SQL that asks it of these records."""
     live = [record for record in records if record.phase == "live"]
     any_id = live[0].id if live else "ADR-0001"
     path = next(
         (path for record in live for path in map(_path_in, record.globs) if path), "src/app.py"
     )
     words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
-    filled = [
-        (escape(what), escape(sql.format(path=path, id=any_id, words=words)))
-        for what, sql in EXAMPLES
-    ]
+    return [(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES]
 
+
+def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
+    """Return the page's content; `works` says whether DuckDB for the browser is part of the
+    site.
+    """
     row = "<li><span>{}</span><pre><code data-orbit-sql>{}</code></pre></li>"
-    examples = "".join(row.format(what, sql) for what, sql in filled)
+    examples = "".join(row.format(escape(what), escape(sql)) for what, sql in examples_of(records))
     name = "<code>snapshot.duckdb</code>"
     download = (
         f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name

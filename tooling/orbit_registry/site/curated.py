@@ -1,35 +1,65 @@
-"""Source of the curated pages: start page, indexes, health, shells; no record's text is in it."""
+"""The pages that the navigation names: start page, indexes, health. The generator gets them empty,
+and an empty page for each depth.
+"""
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.site.documents import MirroredDocument, slot, with_front_matter
+from orbit_registry.site.documents import MirroredDocument, with_front_matter
+from orbit_registry.site.language import labels_of, things_of, word, word_or
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
-HIDDEN = ["toc", "footer"]
+HIDDEN = ("toc", "footer")
 """What the theme adds to a page and none of these needs:
 they are lists, not chapters that follow each other.
 """
+
+
+class Besides(NamedTuple):
+    """A page besides indexes: its title, the part that it shows, what it is of a site."""
+
+    title: str
+    part: str
+    description: str
+
+
 PAGES = {
-    "paths": ("By path", "explorer", "Which records of {} apply to a path"),
-    "map": ("Map", "map", "What replaced what, and what is linked, in {}"),
-    "documents": ("Design documents", "documents", "The design documents of {}"),
-    "tasks": ("Task references", "tasks", "The tasks that records of {} name"),
-    "enforced": ("Enforcement", "enforced", "Which decisions of {} are enforced by checks"),
-    "query": ("Ask in SQL", "console", "The records of {}, asked in SQL"),
-    "health": ("Health", "health", "What wants attention among the records of {}"),
+    "paths": Besides("By path", "explorer", "Which records of {} apply to a path"),
+    "map": Besides("Map", "map", "What replaced what, and what is linked, in {}"),
+    "documents": Besides("Design documents", "documents", "The design documents of {}"),
+    "tasks": Besides("Task references", "tasks", "The tasks that records of {} name"),
+    "enforced": Besides("Enforcement", "enforced", "Which decisions of {} are enforced by checks"),
+    "query": Besides("Ask in SQL", "console", "The records of {}, asked in SQL"),
+    "health": Besides("Health", "health", "What wants attention among the records of {}"),
 }
-"""Title, slot and description of the pages besides indexes, by their folder,
-in the order of the navigation.
-"""
+"""The pages besides indexes, by their folder, in the order of the navigation."""
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone:
 it is repeated on every page.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyPage:
+    """A page that the generator makes empty: what the navigation and the page's head say of it."""
+
+    url: str
+    title: str
+    description: str
+    lead: str = ""
+    """What the start page says below its heading."""
+    hide: tuple[str, ...] = HIDDEN
+
+
+def mark(name: str) -> str:
+    """Return the text that is replaced by what a page has under this name."""
+    return f"@@orbit:{name}@@"
 
 
 def shell_url(depth: int) -> str:
@@ -68,57 +98,55 @@ def _related(record: Record) -> Iterator[str]:
 
 def curated_pages(
     kinds: Sequence[Kind], title: str, about: str, names: Sequence[str]
-) -> dict[str, str]:
-    """Return the staged pages by their file: the start page, the indexes of `kinds`,
-    and the pages with these names. `about` says in a sentence what the project is, "" for none.
+) -> dict[str, EmptyPage]:
+    """Return the pages by their staged file: the start page, the indexes of `kinds`, and the pages
+    with these names. `about` says in a sentence what the project is, "" for none.
     """
-    pages = {"index.md": _home(kinds, title, about, names)}
+    pages = {"index.md": _home(kinds, title, about)}
     for name in names:
-        page_title, content, description = PAGES[name]
-        pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
+        page = PAGES[name]
+        description = page.description.format(title)
+        pages[f"{name}/index.md"] = EmptyPage(f"{name}/", _title(name), description)
 
     for kind in kinds:
-        name = f"All {kind.labels.lower()}"  # a page of the repository may be called as the kind is
-        front = {"title": name, "description": f"{name} of {escape(title)}", "hide": HIDDEN}
-        pages[f"{kind.plural}/index.md"] = with_front_matter(
-            front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}"
-        )
+        # A page of the repository may be called as the kind is.
+        name = word("record.all", labels=things_of(kind))
+        pages[_index(kind)] = EmptyPage(f"{kind.plural}/", name, f"{name} of {title}")
 
     return pages
 
 
-def shells() -> dict[str, str]:
-    """Return the empty pages, one a depth."""
-    names = {name: f"@@orbit:{name}@@" for name in ("title", "description")}
-    page = with_front_matter(
-        {**names, "orbit_shell": True, "search": {"exclude": True}}, "<h1>@@orbit:content@@</h1>"
-    )
-    return {f"{shell_url(depth)}index.md": page for depth in SHELL_DEPTHS}
+def _title(name: str) -> str:
+    return word_or(f"nav.{name}", PAGES[name].title)
 
 
-def _home(kinds: Sequence[Kind], title: str, about: str, names: Sequence[str]) -> str:
-    labels = [kind.labels.lower() for kind in kinds]
-    listed = (
-        f"{', '.join(labels[:-1])} and {labels[-1]}"
-        if len(labels) > 1
-        else "".join(labels) or "records"
-    )
+def _home(kinds: Sequence[Kind], title: str, about: str) -> EmptyPage:
+    labels = [things_of(kind) for kind in kinds]
+    listed = "".join(labels) or "records"
+    if len(labels) > 1:
+        listed = f"{', '.join(labels[:-1])} and {labels[-1]}"
 
     lead = about or f"The {listed} of this project, from the repository's own files."
-    body = [f"# {escape(title)}", f'<p class="orbit-about">{escape(lead)}</p>']
-    if "paths" in names:
-        body.append(slot("paths"))
-
-    body += [slot("home"), slot("counts")]
-    description = about or f"The {listed} of {title}"
-    return with_front_matter(
-        {"description": escape(description), "hide": HIDDEN}, "\n\n".join(body)
-    )
+    return EmptyPage("", "", about or f"The {listed} of {title}", lead)
 
 
-def _titled(title: str, content: str, description: str) -> str:
-    front = {"title": title, "description": escape(description), "hide": HIDDEN}
-    return with_front_matter(front, f"# {title}\n\n{slot(content)}")
+def staged_page(page: EmptyPage) -> str:
+    """Return the source of a page that the generator makes empty."""
+    front = {"title": escape(page.title)} if page.title else {}
+    return _empty(front | {"description": mark("description"), "hide": list(page.hide)})
+
+
+def shells(depths: Iterable[int]) -> dict[str, str]:
+    """Return the sources of the empty pages, one a depth."""
+    front = {name: mark(name) for name in ("title", "description")}
+    source = _empty({**front, "search": {"exclude": True}})
+    return {f"{shell_url(depth)}index.md": source for depth in depths}
+
+
+def _empty(front: Mapping[str, object]) -> str:
+    # The heading is for a theme without our template: without one it would add its own.
+    content = f"<div>{mark('content')}<h1></h1>{mark('end')}</div>"
+    return with_front_matter({**front, "orbit_shell": True}, content)
 
 
 def navigation(
@@ -130,22 +158,24 @@ def navigation(
     `documents` are staged file → title, in order of their paths; an entry without a page in `pages`
     is left out.
     """
-    records: list[object] = [{kind.labels: _index(kind)} for kind in kinds if not kind.in_document]
+    records: list[object] = [
+        {labels_of(kind): _index(kind)} for kind in kinds if not kind.in_document
+    ]
     decisions: list[object] = [
-        {f"All {kind.labels.lower()}" if documents else kind.labels: _index(kind)}
+        {word("record.all", labels=things_of(kind)) if documents else labels_of(kind): _index(kind)}
         for kind in kinds
         if kind.in_document
     ]
     if documents:
-        decisions.append({"Design documents": _document_nav(documents)})
+        decisions.append({_title("documents"): _document_nav(documents)})
 
-    first = next((kind.labels for kind in kinds if kind.voted), None)
+    first = next((labels_of(kind) for kind in kinds if kind.voted), None)
     groups: dict[str, list[object]] = {
-        "Decisions": decisions,
-        f"{first} and other records" if first else "Other records": records,
-        "Explore": [
-            {title: file}
-            for name, (title, _, _) in PAGES.items()
+        word("nav.decisions"): decisions,
+        word("nav.others.first", first=first) if first else word("nav.others"): records,
+        word("nav.explore"): [
+            {_title(name): file}
+            for name in PAGES
             if name != "documents" and (file := f"{name}/index.md") in pages
         ],
     }

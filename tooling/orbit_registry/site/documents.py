@@ -14,6 +14,7 @@ from pathlib import Path
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.globs import match_any, readable_globs
+from orbit_registry.formats.markdown import Heading as TextHeading
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
@@ -25,9 +26,10 @@ from orbit_registry.repository.documents import (
     with_prose,
 )
 from orbit_registry.repository.votes import NAME as VOTES
-from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
+from orbit_registry.site.code import emoji
+from orbit_registry.site.markdown_words import escaped, inline, link
+from orbit_registry.site.prose import Prose, TextOrigin, TextPart, parsed, part_of, render
 from orbit_registry.site.sanitize import clean
-from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
 from orbit_registry.site.urls import document_url, relative
 from orbit_registry.site.words import tags_of, without_restated
@@ -49,10 +51,7 @@ UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
 UNSEARCHED = SKIPPED_FOLDERS | _BUILT  # names of folders in which no document is searched
-_TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
-# Characters with a meaning to extensions that read the page's source before raw HTML is set aside.
-_INERT = str.maketrans({"`": "&#96;", "~": "&#126;", "{": "&#123;", "}": "&#125;"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +86,11 @@ def mirrored_documents(
     used = set(reserved)
 
     folders, skipped = _folders(workspace.root, globs)
-    for path, file in sorted(
-        {path: file for top in folders for path, file in _walk(workspace.root, top)}.items()
-    ):
+    files: dict[str, Path] = {}
+    for top in folders:
+        files.update(_walk(workspace.root, top))
+
+    for path, file in sorted(files.items()):
         if match_any(chosen, path) is None:
             continue
 
@@ -136,46 +137,26 @@ def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:
             yield path, file
 
 
-def title_of(text_headings: Sequence[Heading], path: str) -> str:
+def title_of(headings: Iterable[TextHeading], path: str) -> str:
     """Return a document's title: its first heading of the first level,
     else its file's name in words.
     """
-    for heading in text_headings:
+    for heading in headings:
         if heading.level == 1 and heading.text.strip():
-            return heading.text.strip()
+            return emoji(heading.text.strip())
 
     stem = path.rpartition("/")[2].rpartition(".")[0]
     words = stem.lstrip("0123456789").strip("_-. ").replace("_", " ").replace("-", " ")
     return (words or stem).capitalize()
 
 
-def contents(headings: Sequence[Heading]) -> list[dict[str, object]]:
-    """Return the contents of a page as the theme nests them; titles are escaped."""
-    top: list[dict[str, object]] = []
-    for heading in headings:
-        if heading.level not in _TOC_LEVELS:
-            continue
-
-        entry: dict[str, object] = {
-            "url": f"#{heading.id}",
-            "title": escape(heading.text),
-            "children": [],
-        }
-
-        last = top[-1]["children"] if top and heading.level > _TOC_LEVELS[0] else top
-        if isinstance(last, list):
-            last.append(entry)
-
-    return top
+def document_prose(document: MirroredDocument, part: TextPart, site: SiteMap) -> Prose:
+    """Return the text of a document as HTML, which has not passed the sanitiser yet."""
+    return render(part, TextOrigin(document.path, 1, document.url), site)
 
 
-def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple[str, str, Prose]:
-    """Return a document as the source of its page, its title, and what rendering found.
-
-    The body is finished, sanitised HTML: the generator never sees the Markdown of a document.
-    """
-    prose = render(text, TextOrigin(document.path, 1, document.url), site)
-    title = title_of(prose.headings, document.path)
+def document_html(document: MirroredDocument, prose: Prose, title: str, site: SiteMap) -> str:
+    """Return a document as safe HTML: where it is listed, its text, and where it comes from."""
     edit = site.forge.edit(document.path)
     source = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
     source += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
@@ -190,23 +171,21 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
         "" if any(entry.level == 1 for entry in prose.headings) else f"<h1>{escape(title)}</h1>"
     )
     article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
-    body = clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
+    return clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
 
-    # What leads on from a document, expand knows: the theme's own footer names only pages of the
-    # navigation.
-    description = lead(text) or title
-    front = {
-        "title": escape(title),
-        "description": escape(description),
-        "orbit_toc": contents(prose.headings),
-        "hide": ["footer"],
-    }
 
-    return (
-        with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"),
-        title,
-        prose,
-    )
+def document_markdown(
+    document: MirroredDocument, prose: Prose, words: str, title: str, site: SiteMap
+) -> str:
+    """Return a document as Markdown, of which `words` is the text, and where it comes from."""
+    edit = site.forge.edit(document.path)
+    source = inline(BANNER.format(path=document.path))
+    if edit:
+        source = f"{source} {link('Edit the source', edit)}"
+
+    has_title = any(entry.level == 1 for entry in prose.headings)
+    heading = "" if has_title else f"# {escaped(title)}"
+    return "\n\n".join(filter(None, [heading, words, source]))
 
 
 def slot(name: str) -> str:
@@ -363,6 +342,11 @@ class RecordText:
     )
     document: str = ""  # the full text of that document
 
+    @property
+    def part(self) -> TextPart:
+        """The prose as it was parsed with its document."""
+        return part_of(self.text, self.document, self.first_line - 1)
+
 
 class _DocumentCache(Mapping[str, Document]):
     """Documents by path, each parsed when it is first asked for;
@@ -386,7 +370,9 @@ class _DocumentCache(Mapping[str, Document]):
                 if isinstance(document, Document)
                 else None
             )
-            self._documents[path] = None if text is None else Document(path, text)
+            self._documents[path] = (
+                None if text is None else Document(path, text, structure=parsed(text).structure)
+            )
 
         document = self._documents[path]
         if document is None:

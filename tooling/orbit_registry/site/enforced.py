@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
+from itertools import chain
 from typing import Any
 
 from orbit_registry.enforce.allowances import Allow, allows_in
@@ -15,7 +17,7 @@ from orbit_registry.enforce.evidence import read_evidence, replay_text
 from orbit_registry.enforce.kind import FILE_LIMIT
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
 from orbit_registry.errors import OrbitError, plural
-from orbit_registry.formats.globs import GlobIndex
+from orbit_registry.formats.globs import Glob, GlobIndex
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
@@ -52,25 +54,26 @@ def checks_by_record(
                 {"path": path, "line": allow.line, "url": url, "text": text}
             )
 
-    return {
-        record.path: {
+    by_record = {}
+    for record, checks in checked:
+        covered = partial(_covers, checks)
+        by_record[record.path] = {
             "badge": _badge(checks) if record.phase == "live" else "",
             "rows": [_row(check, evidence.get(check.name)) for check in checks],
-            "allows": [
-                row
-                for row in allows[record.id]
-                if any(check.covers(row["path"]) for check in checks)
-            ],
+            "allows": [row for row in allows[record.id] if covered(row["path"])],
         }
-        for record, checks in checked
-    }
+
+    return by_record
+
+
+def _covers(checks: Sequence[DecisionCheck], path: str) -> bool:
+    return any(check.covers(path) for check in checks)
 
 
 def checked_files(records: Iterable[Record], files: Iterable[str]) -> list[str]:
     """Return the files that checks of records look at."""
-    index = GlobIndex(
-        [(check.name, check.globs) for record in records for check in checks_of(record)]
-    )
+    checks = chain.from_iterable(map(checks_of, records))
+    index = GlobIndex([(check.name, check.globs) for check in checks])
     return [path for path in files if index.match(path)]
 
 
@@ -82,9 +85,12 @@ def _allows(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Allow]
 
     paths = [path for path in files if is_inside(workspace.root, path)]
     rows = workspace.cache.files("allowances", workspace.root, paths, parse, limit=FILE_LIMIT)
-    return {
-        path: [Allow(*row) for row in state.value] for path, state in rows.items() if state.value
-    }
+    allows = {}
+    for path, state in rows.items():
+        if state.value:
+            allows[path] = [Allow(*row) for row in state.value]
+
+    return allows
 
 
 def _badge(checks: Sequence[DecisionCheck]) -> str:
@@ -99,18 +105,33 @@ def _badge(checks: Sequence[DecisionCheck]) -> str:
 
 def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, Any]:
     source = f"{check.body['engine']}: {check.body['rule']}" if check.is_reference else ""
-    return {
+    row = {
         "id": check.id,
         "level": source or check.level,
         "kind": check.kind.name,
         "say": check.say if check.say != check.record.title else "",
-        "files": [
-            f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text for glob in check.globs
-        ],
-        "passes": [_example(example) for example in check.fields.get("passes", ())],
-        "fails": [_example(example) for example in check.fields.get("fails", ())],
+        "files": [_glob_text(glob) for glob in check.globs],
         "evidence": replay_text(check, evidence) if evidence else "",
     }
+    for name in ("passes", "fails"):
+        row[name] = [_example(example) for example in check.fields.get(name, ())]
+
+    return row
+
+
+def _classified(record: Record, name: str, reason: str) -> str:
+    href = escape(relative(PAGE, url_of(record)))
+    return (
+        f'<tr><td class="orbit-col-id"><a href="{href}">'
+        f'<span class="orbit-id">{escape(record.id)}</span></a></td>'
+        f'<td class="orbit-col-title">{headline(record.title)}</td><td '
+        f'class="orbit-col-class">{name}</td>'
+        f'<td class="orbit-col-why">{headline(reason)}</td></tr>'
+    )
+
+
+def _glob_text(glob: Glob) -> str:
+    return f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text
 
 
 def _example(example: object) -> str:
@@ -135,14 +156,8 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     )
 
     order = list(CLASSES)
-    rows = "".join(
-        f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(row.record)))}">'
-        f'<span class="orbit-id">{escape(row.record.id)}</span></a></td>'
-        f'<td class="orbit-col-title">{headline(row.record.title)}</td><td '
-        f'class="orbit-col-class">{row.name}</td>'
-        f'<td class="orbit-col-why">{headline(row.reason)}</td></tr>'
-        for row in sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
-    )
+    in_order = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
+    rows = "".join(_classified(row.record, row.name, row.reason) for row in in_order)
 
     heads = "".join(
         f'<th scope="col">{name}</th>'

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -17,9 +18,10 @@ from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import status_css, title_of
+from orbit_registry.site.words import is_made, status_css, title_of
 
 PAGE, DATA = "paths/", "paths.json"
 HEALTH = "health/"
@@ -75,19 +77,21 @@ def _form(text: str) -> list[Any] | None:
 
 
 def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
-    return {
+    expires = expires_at(record)
+    row = {
         "id": record.id,
         "title": title_of(record),
         "url": url_of(record),
-        "word": record.status.word,
+        "word": status_word(record.status),
         "css": status_css(record.status),
         "group": group_of(record),
         "votes": len(record.votes),
         "priority": record.data.get("priority", 0),
-        "updated": (record.text("updated_at") or "")[:10],
-        "expires": format_time(expires) if (expires := expires_at(record)) else None,
-        "globs": globs,
     }
+    row["updated"] = (record.text("updated_at") or "")[:10]
+    row["expires"] = format_time(expires) if expires else None
+    row["globs"] = globs
+    return row
 
 
 def form_of(glob: Glob) -> list[Any]:
@@ -99,13 +103,15 @@ def form_of(glob: Glob) -> list[Any]:
     [negated, low, high, …] for a class.
     """
     programs = (program(alternative.text) for alternative in glob.alternatives)
-    return [
-        int(glob.exclude),
-        *(
-            [[list(map(_chunk, segment)) for segment in group] for group in groups]
-            for groups in programs
-        ),
-    ]
+    return [int(glob.exclude), *map(_groups, programs)]
+
+
+def _groups(groups: Iterable[Iterable[Iterable[str | tuple[Any, ...]]]]) -> list[Any]:
+    return [list(map(_segment, group)) for group in groups]
+
+
+def _segment(segment: Iterable[str | tuple[Any, ...]]) -> list[Any]:
+    return list(map(_chunk, segment))
 
 
 def _chunk(chunk: str | tuple[Any, ...]) -> Any:
@@ -115,29 +121,63 @@ def _chunk(chunk: str | tuple[Any, ...]) -> Any:
 def _character(unit: object) -> Any:
     if isinstance(unit, tuple):
         negated, ranges = unit
-        return [int(negated), *(end for ends in ranges for end in ends)]
+        return [int(negated), *chain.from_iterable(ranges)]
     return unit if isinstance(unit, str) else 0
 
 
-def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | None = None) -> str:
-    """Return the form that asks for a path; `most` limits the records in its answer,
-    and hides what to try at first. `overlooked` says how many records no edit shows.
+def unscoped(records: Iterable[Record]) -> str:
+    """Return how many decisions name no files, in a sentence; "" where each names some.
+
+    No path leads to such a decision, so the answer for a path has to say it.
     """
-    limit = f' data-orbit-most="{most}"' if most else ""
+    made = [record for record in records if record.kind.in_document and is_made(record)]
+    bare = [record for record in made if not (record.globs or record.uses or record.symbols)]
+    if not bare:
+        return ""
+
+    verb = "names" if len(bare) == 1 else "name"
+    if len(bare) == len(made):
+        subject = "the only decision" if len(made) == 1 else f"all {len(made):,} decisions"
+        return f"{subject} {verb} no files"
+
+    return f"{len(bare):,} of {len(made):,} decisions {verb} no files"
+
+
+def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | None = None) -> str:
+    """Return the form that asks for a path, an id or words.
+
+    `most` limits the records in its answer; without it only paths are asked for. `overlooked` says
+    how many records no edit shows.
+    """
+    if not records:
+        return ""
+
     names = _examples(records)
     examples = _examples_html(page, names, hidden=bool(most))
-    places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
-
-    if overlooked:
-        places += f' data-orbit-overlooked="{escape(overlooked)}"'
+    data = {
+        "paths": relative(page, DATA),
+        "records": relative(page, "records.json"),
+        "words": relative(page, "search/"),
+        "root": relative(page, ""),
+        "explorer": relative(page, PAGE),
+        "most": str(most or ""),
+        "overlooked": overlooked,
+        "unscoped": unscoped(records),
+    }
+    attributes = "".join(
+        f' data-orbit-{name}="{escape(value)}"' for name, value in data.items() if value
+    )
+    example = names[0] if names else "src/app.py"
+    label = "What applies to this path?"
+    if most:
+        label = "Ask about a file, an id or a subject"
+        example = f"{example}, {records[0].id}, words"
 
     return (
-        f'<form class="orbit-explorer" {places} '
-        f'data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
-        '<label for="orbit-path">What applies to this path?</label>'
-        '<input id="orbit-path" name="path" type="text" '
-        f'placeholder="{escape(names[0] if names else "src/app.py")}" '
-        'autocomplete="off" spellcheck="false">'
+        f'<form class="orbit-explorer"{attributes} hidden>'
+        f'<label for="orbit-path">{label}</label>'
+        f'<input id="orbit-path" name="path" type="text" placeholder="{escape(example)}" '
+        'autocomplete="off" autocapitalize="off" spellcheck="false">'
         f'<p class="orbit-said" role="status" aria-live="polite"></p><div '
         f'class="orbit-answer">{examples}</div></form>'
         "<noscript><p><code>orbit match PATH</code> says which records apply to a "
@@ -167,29 +207,30 @@ def _examples_html(page: str, names: Sequence[str], *, hidden: bool) -> str:
 
     links = ", ".join(_link(relative(page, PAGE), name, escape(name)) for name in names)
     start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
-    return f"{start}{links}, or in a terminal <code>orbit match PATH</code>.</p>"
+    return f"{start}{links}.</p>"
 
 
 _UNSCOPED = (
-    "<p>No record says which files it applies to, so no path leads to one, and agents are shown "
-    "none of them at an edit.</p>"
-    "<p><code>orbit scope suggest</code> proposes paths from the history and the code. "
+    "<p>Agents are shown none of them at an edit. "
+    "<code>orbit scope suggest</code> proposes paths from the history and the code; "
     "<code>orbit adr update ADR-0001 --path 'src/billing/**'</code> writes one.</p>"
 )
-"""The page where the records name no path: it says so, and what to do."""
+"""What to do where no record names a path."""
 
 
 def page_html(records: Sequence[Record], overlooked: str = "") -> str:
-    """Return the explorer's page: the form, how many records no edit shows, and the folders that
-    records name as a second way in.
+    """Return the explorer's page: the form, how many decisions name no files or are shown at no
+    edit, and the folders that records name as a second way in.
     """
-    if not any(record.globs for record in records):
-        return _UNSCOPED
-
+    sentence = overlooked or unscoped(records)
     note = ""
-    if overlooked:
-        href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
-        note = f'<p class="orbit-overlooked"><a href="{href}">{escape(overlooked)}</a>.</p>'
+    if sentence:
+        text = escape(sentence[0].upper() + sentence[1:])
+        if overlooked:
+            text = f'<a href="{escape(f"{relative(PAGE, HEALTH)}#unscoped")}">{text}</a>'
+        note = f'<p class="orbit-overlooked">{text}.</p>'
+    if not any(record.globs for record in records):
+        note += _UNSCOPED
 
     return f"{box(PAGE, records, overlooked)}{note}{_tree(records)}"
 
@@ -219,14 +260,15 @@ def _tree(records: Sequence[Record]) -> str:
     more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""
 
     heading = (
-        '<h2 id="by-folder">By folder</h2><p>Live records whose scope begins there or below.</p>'
+        '<h2 id="by-folder">By folder</h2><p>Each folder with how many records apply to it or to '
+        "a part of it.</p>"
     )
     return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
 
 
 def _folder(name: str, count: int) -> str:
     depth = name.count("/") + 1 if name else 0
-    label = escape(name.rpartition("/")[2] or "the whole project")
+    label = escape(name.rpartition("/")[2] or "anywhere")
     link = _link("", f"{name}/", f"{label}/") if name else f"<b>{label}</b>"
     return f'<li class="orbit-depth-{depth}">{link} <small>{count:,}</small></li>'
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import title_of
 
@@ -98,7 +99,7 @@ def _title(record: Record) -> str:
 
 def _summary(record: Record, sentence_of: SentenceOf) -> str:
     sentence = sentence_of(record)
-    word = record.status.word
+    word = status_word(record.status)
     if not sentence or sentence == record.title:
         return word
 

@@ -10,13 +10,18 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.config import digest_of_tree
-from orbit_registry.site.stage import CONFIG, DOCS, StagedSite
+from orbit_registry.site.stage import StagedSite
+from orbit_registry.site.stage_config import CONFIG, DOCS
 from orbit_registry.workspace.cache import Cache
 
 COMPLAINT = "SITE393"
 TIMEOUT_SECONDS = 1800
-MKDOCS, ZENSICAL = "mkdocs", "zensical"
-PACKAGES = {MKDOCS: "orbit-registry[site]", ZENSICAL: "zensical"}
+MKDOCS, PROPERDOCS, ZENSICAL = "mkdocs", "properdocs", "zensical"
+PACKAGES = {
+    MKDOCS: "orbit-registry[site]",
+    PROPERDOCS: "properdocs mkdocs-materialx",
+    ZENSICAL: "zensical",
+}
 _WARNING = re.compile(r"WARNING -\s+(.*)")
 
 
@@ -49,7 +54,7 @@ def _run(generator: str, config: Path, folder: Path) -> str:
     command = [sys.executable, "-P", "-m", generator, "build", "--config-file", str(config)]
     # Zensical writes to the `site_dir` of the configuration, and its cache next to that.
     built = config.with_name("site")
-    command += ["--site-dir", str(folder)] if generator == MKDOCS else ["--clean"]
+    command += ["--clean"] if generator == ZENSICAL else ["--site-dir", str(folder)]
     environment = {
         **os.environ,
         "NO_MKDOCS_2_WARNING": "1",
@@ -82,7 +87,7 @@ def _run(generator: str, config: Path, folder: Path) -> str:
             f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}", hint=hint
         )
 
-    if generator != MKDOCS:
+    if generator == ZENSICAL:
         shutil.rmtree(folder, ignore_errors=True)
         built.rename(folder)
 

@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
 
 from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import labels_of
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
 
@@ -35,6 +37,8 @@ class GroupPage:
     kind: Kind | None
     title: str
     html: str
+    records: Sequence[Record] = ()
+    """Those that share a word; none on the overview of tags."""
 
 
 @dataclass
@@ -74,7 +78,7 @@ class Groups:
             for column in own_columns(kind):
                 for word, records in self.columns.get((kind.name, column), {}).items():
                     title = f"{column.replace('_', ' ').capitalize()}: {word}"
-                    above = (kind.labels, f"{kind.plural}/")
+                    above = (labels_of(kind), f"{kind.plural}/")
                     yield _page(column_url(kind, column, word), kind, title, records, above)
 
 
@@ -107,9 +111,9 @@ def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
 
 
 def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> str:
-    tagged = {record.kind.name for records in tags.values() for record in records}
+    tagged = {record.kind.name for record in chain.from_iterable(tags.values())}
     indexes = "".join(
-        f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(kind.labels)}</a>'
+        f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(labels_of(kind))}</a>'
         for kind in kinds
         if kind.name in tagged
     )
@@ -137,7 +141,7 @@ def _page(
     )
     count = f'<p class="orbit-note">{plural(len(records), "record")}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)
-    return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}")
+    return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}", records)
 
 
 def _live_first(record: Record) -> tuple[int, tuple[object, ...]]:

@@ -67,7 +67,7 @@ def health_html(
     problems: Sequence[Diagnostic],
     freshness: Mapping[str, Freshness],
     today: date,
-    coverage: str = "",
+    coverage: Mapping[str, Counts] = MappingProxyType({}),
     judged: Mapping[str, Visibility] = MappingProxyType({}),
 ) -> str:
     """Return the page's content; `freshness` is of the records that are not fresh, by path,
@@ -87,7 +87,7 @@ def health_html(
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
     above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    return f"{above}{coverage}{_ages(records, today)}"
+    return f"{above}{coverage_html(coverage)}{_ages(records, today)}"
 
 
 def concerns_of(
@@ -142,11 +142,11 @@ def concerns_of(
             rows[State.STALE],
         ),
         Concern(
-            "waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting
+            "waiting", f"Undecided for over {WAITING_DAYS} days", decides, "decides one.", waiting
         ),
         Concern(
             "unknown",
-            "No status that is known",
+            "Without a known status",
             settle,
             "lists what it accepts without --dry-run.",
             unknown,
@@ -265,31 +265,48 @@ def _files(unread: Sequence[str]) -> str:
     return f'<h2 id="unreadable">Files without a readable record</h2><ul>{items}</ul>'
 
 
-def _ages(records: Sequence[Record], today: date) -> str:
+def ages_of(records: Sequence[Record], today: date) -> list[tuple[str, int]]:
+    """Return how many live records changed last how long ago; nothing where none says when."""
     days = [
         (today - day).days
         for record in records
         if record.phase == "live" and (day := _day(record, "updated_at"))
     ]
     if not days:
-        return ""
+        return []
 
     bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
     names = [*(f"within {name}" for _, name in AGES), "longer ago"]
-    counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
+    counts = [_between(days, low, high) for low, high in pairwise(bounds)]
     counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
-    label = (
-        f"When the {f'{len(days):,} live records' if len(days) > 1 else 'live record'} changed last"
-    )
+    return list(zip(names, counts, strict=True))
 
+
+def ages_title(ages: Sequence[tuple[str, int]]) -> str:
+    """Return what the ages say."""
+    total = sum(count for _, count in ages)
+    return f"When the {f'{total:,} live records' if total > 1 else 'live record'} changed last"
+
+
+def _ages(records: Sequence[Record], today: date) -> str:
+    ages = ages_of(records, today)
+    if not ages:
+        return ""
+
+    most = max(count for _, count in ages)
+    label = ages_title(ages)
     rows = "".join(
-        f"<tr><td>{name}</td><td>{bar(count, count, max(counts))}</td><td>{count:,}</td></tr>"
-        for name, count in zip(names, counts, strict=True)
+        f"<tr><td>{name}</td><td>{bar(count, count, most)}</td><td>{count:,}</td></tr>"
+        for name, count in ages
     )
     return (
         f'<h2 id="ages">{label}</h2><table class="orbit-index '
         f'orbit-bars"><tbody>{rows}</tbody></table>'
     )
+
+
+def _between(days: Iterable[int], low: int, high: int) -> int:
+    return sum(low < day <= high for day in days)
 
 
 def bar(part: int, total: int, most: int) -> str:
@@ -314,8 +331,9 @@ class Counts(NamedTuple):
     covered: int
 
 
-def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
-    """Return the bars; "" outside git, and if no live record names a path.
+def coverage_of(publication: Publication, records: Iterable[Record]) -> dict[str, Counts]:
+    """Return by folder how many files are in a record's scope; nothing outside git, and if no
+    live record names a path.
 
     Files that may not be named are not counted either.
     """
@@ -333,7 +351,7 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
         if not path.startswith(orbit_folder) and not publication.leaves_out(path)
     ]
 
-    return coverage_html(folders(files, scopes))
+    return folders(files, scopes)
 
 
 def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> dict[str, Counts]:

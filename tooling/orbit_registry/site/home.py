@@ -1,26 +1,32 @@
 """The start page: what a project is, what it has decided, and what happened lately."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.markdown import content_start
 from orbit_registry.formats.sentences import paragraphs, plain_text, sentences
 from orbit_registry.model.record import Record
+from orbit_registry.site.areas import Area, areas_of
+from orbit_registry.site.edits import Edit
+from orbit_registry.site.events import EDITED, Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
-from orbit_registry.site.words import date_of, status_css
+from orbit_registry.site.words import date_of, is_made, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 README = "README.md"
 LONGEST_TITLE, LONGEST_ABOUT = 60, 220
-DECIDED, LATELY, LATELY_FOLDED = 6, 8, 32
-EDITED = "edited"
+DECIDED, LATELY, LATELY_FOLDED = 6, 7, 32
+AREAS, IN_AREA = 4, 2
+"""So many areas are on the page, with so many decisions each."""
+OTHER = Area("other")
 
 
 class Readme(NamedTuple):
@@ -28,15 +34,6 @@ class Readme(NamedTuple):
 
     title: str = ""
     about: str = ""
-
-
-class Event(NamedTuple):
-    """What happened to a record last: a day, a verb, and who did it ("" if no person is named)."""
-
-    day: str
-    verb: str
-    person: str
-    record: Record
 
 
 def readme_of(publication: Publication) -> Readme:
@@ -67,23 +64,63 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
-    """Return the newest decisions that were made, each with its sentence."""
+    """Return the newest decisions that were made, each with its sentence, by area if there are
+    areas.
+    """
     decisions = [record for record in records if record.kind.in_document]
-    # A decision that states no status counts for its readers; one that waits does not yet.
-    made = [record for record in decisions if record.phase == "live" or _states_none(record)]
+    made = made_decisions(decisions)
     if not made:
         return ""
 
-    made.sort(key=lambda record: (date_of(record), record.sort_key), reverse=True)
-    items = "".join(_decision(record, relations, page) for record in made[:DECIDED])
+    areas = areas_of(made)
+    if areas:
+        listed = _by_area(made, areas, relations, page)
+    else:
+        listed = _list(made[:DECIDED], relations, page)
+
     index = relative(page, f"{made[0].kind.plural}/")
     more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
-    listed = f'<ul class="orbit-decided">{items}</ul>'
-    return f'<section><h2 id="decided">Decided</h2>{listed}{more}</section>'
+    return f'<section class="orbit-made"><h2 id="decided">Decided</h2>{listed}{more}</section>'
 
 
-def _states_none(record: Record) -> bool:
-    return record.phase == "pending" and not record.status.waits
+def made_decisions(records: Iterable[Record]) -> list[Record]:
+    """Return the decisions that readers follow, the newest first."""
+    made = [record for record in records if record.kind.in_document and is_made(record)]
+    return sorted(made, key=lambda record: (_last_day(record), record.sort_key), reverse=True)
+
+
+def _last_day(record: Record) -> str:
+    """Return a record's day; of a month alone what comes after its days."""
+    day = date_of(record)
+    return day and day.ljust(len("2026-01-01"), "~")
+
+
+def _by_area(
+    made: Sequence[Record], areas: Mapping[str, Area], relations: Relations, page: str
+) -> str:
+    """Return the areas whose decisions are the newest, the other decisions among them."""
+    by_area: dict[Area, list[Record]] = {}
+    for record in made:
+        by_area.setdefault(areas.get(record.path, OTHER), []).append(record)
+
+    sections = []
+    for area in list(by_area)[:AREAS]:
+        members = by_area[area]
+        name = escape(area.name)
+        if area.url:
+            target, mark, query = area.url.partition("?")
+            href = f"{relative(page, target)}{mark}{query}"
+            name = f'<a href="{escape(href)}">{name}</a>'
+
+        heading = f'<h3 class="orbit-area">{name} <small>{len(members):,}</small></h3>'
+        sections.append(f"{heading}{_list(members[:IN_AREA], relations, page)}")
+
+    return "".join(sections)
+
+
+def _list(records: Iterable[Record], relations: Relations, page: str) -> str:
+    items = "".join(_decision(record, relations, page) for record in records)
+    return f'<ul class="orbit-decided">{items}</ul>'
 
 
 def _all(decisions: Sequence[Record]) -> str:
@@ -92,7 +129,7 @@ def _all(decisions: Sequence[Record]) -> str:
     if live == len(decisions):
         return f"All {total}" if live > 1 else total
 
-    return f"{total}, {live:,} of them live"
+    return f"{total}, {live:,} of them apply"
 
 
 def _decision(record: Record, relations: Relations, page: str) -> str:
@@ -108,76 +145,35 @@ def _decision(record: Record, relations: Relations, page: str) -> str:
     return f"<li>{link}{time}{line}</li>"
 
 
-def event_of(record: Record, relations: Relations) -> Event:
-    """Return what happened to a record last, as its fields tell it.
-
-    Of a decision that was adopted unchanged, the day is the one that its document states.
-    """
-    created, updated = (_day(record, name) for name in ("created_at", "updated_at"))
-    status = record.status.word
-    if record.phase == "closed" and (later := relations.replaced_by(record)):
-        return Event(
-            _replaced_on(record, relations), f"superseded by {', '.join(later)}", "", record
-        )
-    if (approved := _day_of(record.approval.get("approved_at"))) and approved == updated:
-        return Event(updated, status, str(record.approval.get("approved_by") or ""), record)
-    if _is_adopted(record):
-        return Event(date_of(record)[:10], status, "", record)
-    if created == updated:
-        return Event(
-            updated, status if record.kind.in_document else "added", _author(record), record
-        )
-    if record.phase == "closed":
-        return Event(updated, status, "", record)
-
-    return Event(updated, EDITED, "", record)
-
-
-def _replaced_on(record: Record, relations: Relations) -> str:
-    if not _is_adopted(record):
-        return _day(record, "updated_at")
-
-    later = (relations.by_id.get(any_id) for any_id in relations.replaced_by(record))
-    days = [date_of(successor)[:10] for successor in later if successor is not None]
-    return max([date_of(record)[:10], *days])
-
-
-def _is_adopted(record: Record) -> bool:
-    author = record.data.get("created_by")
-    return isinstance(author, dict) and author.get("role") == "import"
-
-
-def _day(record: Record, name: str) -> str:
-    return _day_of(record.text(name))
-
-
-def _day_of(moment: object) -> str:
-    return str(moment or "")[:10]
-
-
-def _author(record: Record) -> str:
-    author = record.data.get("created_by")
-    return str(author.get("name") or "") if isinstance(author, dict) else ""
-
-
 def lately_html(
-    records: Iterable[Record], relations: Relations, page: str, files: Sequence[str]
+    records: Iterable[Record],
+    relations: Relations,
+    page: str,
+    files: Sequence[str],
+    edits: Mapping[str, Edit] = MappingProxyType({}),
 ) -> str:
-    """Return what happened lately, edits folded below; `files` have all records for programs."""
+    """Return what happened lately, edits folded below; `files` have all records for programs,
+    `edits` are by the record's path.
+    """
     events = [event_of(record, relations) for record in records]
-    events = [event for event in events if event.day]
+    events = [_with_edit(event, edits.get(event.record.path)) for event in events]
+    events += list(_later_edits(events, edits))
     events.sort(key=lambda event: (event.day, event.record.sort_key), reverse=True)
     if not events:
         return "<section><p>There are no records yet.</p></section>"
 
     decisive = [event for event in events if event.verb != EDITED]
-    first = (decisive or events)[:LATELY]
-    shown = {event.record.path for event in first}
-    others = [event for event in events if event.record.path not in shown][:LATELY_FOLDED]
+    of_decisions = [event for event in decisive if event.record.kind.in_document]
+    first = (of_decisions or decisive or events)[:LATELY]
+    others = [event for event in events if event not in first][:LATELY_FOLDED]
 
     items = _events_html(first, page)
     if others:
-        summary = f"<summary>{len(others)} more, back to {escape(others[-1].day)}</summary>"
+        edited = sum(event.verb == EDITED for event in others)
+        name = plural(edited, "edit") if edited == len(others) else f"{len(others)} more"
+        oldest = others[-1].day
+        back = f", back to {escape(oldest)}" if oldest else ""
+        summary = f"<summary>{name}{back}</summary>"
         folded = _events_html(others, page)
         items += f'<details class="orbit-more">{summary}{folded}</details>'
 
@@ -189,6 +185,38 @@ def lately_html(
     return f'<section><h2 id="lately">Lately</h2>{items}{note}</section>'
 
 
+def built_html(commit: str, day: str, address: str | None) -> str:
+    """Return what the site was built from, with a link to the commit if it has an address; "" for
+    no commit.
+
+    It is on this page alone: on all of them it would change each page at each commit.
+    """
+    if not commit:
+        return ""
+
+    name = f"<code>{escape(commit[:7])}</code>"
+    if address:
+        name = f'<a href="{escape(address)}">{name}</a>'
+
+    return f'<p class="orbit-note">Built from {name} of {escape(day)}.</p>'
+
+
+def _with_edit(event: Event, edit: Edit | None) -> Event:
+    """Return an event that is an edit with who made it and what it is called."""
+    if event.verb != EDITED or edit is None:
+        return event
+
+    return event._replace(person=edit.person, about=edit.subject)
+
+
+def _later_edits(events: Iterable[Event], edits: Mapping[str, Edit]) -> Iterator[Event]:
+    """Yield the edits of records whose status changed before."""
+    for event in events:
+        edit = edits.get(event.record.path)
+        if edit is not None and event.verb != EDITED and edit.day > event.day:
+            yield Event(edit.day, EDITED, edit.person, event.record, edit.subject)
+
+
 def _events_html(events: Iterable[Event], page: str) -> str:
     return f'<ul class="orbit-lately">{"".join(_event(event, page) for event in events)}</ul>'
 
@@ -196,11 +224,13 @@ def _events_html(events: Iterable[Event], page: str) -> str:
 def _event(event: Event, page: str) -> str:
     record = event.record
     by = f" by {escape(event.person)}" if event.person else ""
+    about = f": {escape(event.about)}" if event.about else ""
     css = status_css(record.status) if event.verb != EDITED else ""
+    day = escape(event.day)
+    time = f' <time datetime="{day}">{day}</time>' if day else ""
     return (
         f'<li><a href="{escape(relative(page, url_of(record)))}">'
         f'<span class="orbit-id">{escape(record.id)}</span> '
         f'<span class="orbit-name">{headline(record.title)}</span></a>'
-        f'<small><span class="{css}">{escape(event.verb)}</span>{by} '
-        f'<time datetime="{escape(event.day)}">{escape(event.day)}</time></small></li>'
+        f'<small><b class="{css}">{escape(event.verb)}</b>{by}{time}{about}</small></li>'
     )

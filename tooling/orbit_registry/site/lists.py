@@ -5,16 +5,18 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import chain
 from urllib.parse import quote
 
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.language import status_word, thing_of, things_of
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import (
     CITED,
     IN_CODE,
@@ -62,13 +64,13 @@ class Index:
         """Words that the records can be filtered by, with their counts:
         tags, a kind's own columns, years.
         """
-        return {
-            "tag": Counter(tag for record in self.records for tag in tags_of(record)),
-            **{
-                column: Counter(texts_of(self.records, column)) for column in own_columns(self.kind)
-            },
-            "year": Counter(day[:4] for record in self.records if (day := date_of(record))),
-        }
+        choices = {"tag": Counter(chain.from_iterable(map(tags_of, self.records)))}
+        for column in own_columns(self.kind):
+            choices[column] = Counter(texts_of(self.records, column))
+
+        days = filter(None, map(date_of, self.records))
+        choices["year"] = Counter(day[:4] for day in days)
+        return choices
 
     @cached_property
     def constant(self) -> set[str]:
@@ -76,11 +78,10 @@ class Index:
         if len(self.records) < FEWEST_RECORDS:
             return set()
 
-        texts = {
-            column: [", ".join(words_in(record.data.get(column))) for record in self.records]
-            for column in own_columns(self.kind)
-        }
-        return {column for column, values in texts.items() if len(set(values)) == 1}
+        return {column for column in own_columns(self.kind) if len(self._texts(column)) == 1}
+
+    def _texts(self, column: str) -> set[str]:
+        return {", ".join(words_in(record.data.get(column))) for record in self.records}
 
     @cached_property
     def timed(self) -> bool:
@@ -97,15 +98,16 @@ class Index:
 
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
-        noun = kind.label.lower() if total == 1 else kind.labels.lower()
-        cells = [_cells(record, page, relations, site) for record in records]
-        used = {column for row in cells for column, text, _ in row if text} - self.constant
-        heads = "".join(_head(column) for column in _columns(kind) if column in used)
+        noun = thing_of(kind) if total == 1 else things_of(kind)
+        cells = [cells_of(record, page, relations, site) for record in records]
+        in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
+        used = in_use - self.constant
+        heads = "".join(_head(column) for column in columns_of(kind) if column in used)
 
-        rows = "".join(
-            _row(record, [cell for cell in row if cell[0] in used], page, relations)
-            for record, row in zip(records, cells, strict=True)
-        )
+        rows = ""
+        for record, row in zip(records, cells, strict=True):
+            rows += _row(record, [cell for cell in row if cell[0] in used], page, relations)
+
         part = "" if len(records) == total else f", {len(records):,} on this page"
         caption = f"<caption>{total:,} {escape(noun)}{part}</caption>"
         table = (
@@ -127,7 +129,7 @@ class Index:
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
             "kind": kind.name,
-            "columns": " ".join(_columns(kind)),
+            "columns": " ".join(columns_of(kind)),
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
@@ -135,7 +137,7 @@ class Index:
 
         return (
             f'<form class="orbit-filter"{data} role="search" aria-label="Filter '
-            f'{escape(kind.labels.lower())}" hidden>'
+            f'{escape(things_of(kind))}" hidden>'
             '<input type="search" name="find" placeholder="Filter by words or id" '
             'aria-label="Words or id" '
             'autocomplete="off">'
@@ -145,12 +147,22 @@ class Index:
         )
 
 
-def _columns(kind: Kind) -> list[str]:
-    return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
+def columns_of(kind: Kind) -> list[str]:
+    """Return the columns that an index of a kind may have."""
+    columns = list(kind.columns)
+    if kind.in_document:
+        columns.append(IN_CODE)
+
+    return [*columns, CITED]
+
+
+def name_of(column: str) -> str:
+    """Return the name of a column as readers see it."""
+    return _NAMES.get(column, column.replace("_", " ").capitalize())
 
 
 def _head(column: str) -> str:
-    label = _NAMES.get(column, column.replace("_", " ").capitalize())
+    label = name_of(column)
     return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
 
 
@@ -170,7 +182,7 @@ def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
-def _cells(
+def cells_of(
     record: Record, page: str, relations: Relations, site: SiteMap
 ) -> Sequence[tuple[str, str, str | None]]:
     """Return one row of an index: (column, text, address) for each column that the kind lists,
@@ -184,7 +196,7 @@ def _cells(
         elif column in (record.kind.headline, "title"):
             cells.append((column, record.title, url))
         elif column == "status":
-            cells.append((column, record.status.word, None))
+            cells.append((column, status_word(record.status), None))
         elif column == "date":
             cells.append((column, date_of(record)[:10], None))
         else:
@@ -236,33 +248,36 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 
 
 def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) -> str:
-    """Return how many records each kind has, in all and by status.
+    """Return a line of links: how many records each kind has, and decisions by status.
 
     `doubted` holds the paths of the records that are not fresh.
     """
-    tiles = "".join(_tile(index, doubted, page) for index in indexes)
-    return f'<ul class="orbit-counts orbit-kinds">{tiles}</ul>' if tiles else ""
+    indexes = list(indexes)
+    parts = [_counted(index, page) for index in indexes]
+    records = chain.from_iterable(index.records for index in indexes)
+    doubts = sum(record.phase == "live" and record.path in doubted for record in records)
+    if doubts:
+        health = escape(relative(page, "health/"))
+        parts.append(f'<a class="orbit-doubt" href="{health}">{doubts:,} in doubt</a>')
+
+    return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
 
 
-def _tile(index: Index, doubted: Container[str], page: str) -> str:
+def _counted(index: Index, page: str) -> str:
     kind, records = index.kind, index.records
     href = escape(relative(page, f"{kind.plural}/"))
+    name = thing_of(kind) if len(records) == 1 else things_of(kind)
+    total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
+    if not kind.in_document:
+        return total
+
     counts = Counter(record.status.name for record in records)
-    chips = [
-        f'<li><a class="orbit-chip {status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status.word)}</a></li>"
+    statuses = ", ".join(
+        f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
+        f"{counts[status.name]:,} {escape(status_word(status))}</a>"
         for status in _in_order(kind, counts)
-    ]
-
-    if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
-        health = escape(relative(page, "health/"))
-        chips.append(
-            f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>'
-        )
-
-    name = (kind.label if len(records) == 1 else kind.labels).lower()
-    total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
-    return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
+    )
+    return f"{total}<span>: {statuses}</span>"
 
 
 def documents_html(
@@ -298,7 +313,7 @@ def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
     for status in _in_order(kind, counts):
         yield (
             f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
-            f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} '
+            f'value="{escape(status.name)}" aria-pressed="false">{escape(status_word(status))} '
             f"{counts[status.name]:,}</button>"
         )
 

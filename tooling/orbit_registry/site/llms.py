@@ -5,7 +5,8 @@ and a bundle for each folder.
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import plural
@@ -15,14 +16,15 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import INDEX, Twin
 from orbit_registry.site.urls import linked, safe_segment
-from orbit_registry.site.words import date_of, title_of
+from orbit_registry.site.words import date_of, tags_of, title_of
 
 FULL, FOLDER, BUNDLES = "llms-full.txt", "llms/", "by-path/"
 OPTIONAL = "Optional"  # the section that llmstxt.org lets readers skip: pages that list other pages
 # bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer
 LARGEST = 48_000
 _HEADINGS = 3000  # bytes of these that the headings of a list may have
-_LONGEST_LINE = 200
+_LONGEST_LINE, _LONGEST_ABOUT = 200, 1200
+_MOST_NAMES = 6  # tags that a list is named after
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,12 @@ def sections_of(
     for kind in kinds:
         same = [record for record in records if record.kind.name == kind.name]
         same.sort(key=lambda record: record.phase != "live")
-        remaining |= {
-            url: record_entry(record, remaining[url])
-            for record in same
-            if (url := url_of(record)) in remaining
-        }
+        groups_by_path = _groups(same)
+        for record in same:
+            url = url_of(record)
+            if url in remaining:
+                entry = record_entry(record, remaining[url])
+                remaining[url] = replace(entry, group=groups_by_path[record.path])
 
         take(kind.labels, f"{kind.plural}/", map(url_of, same))
 
@@ -82,11 +85,12 @@ def lists(
     sections = [section for section in sections if section.twins]
     lines = [_lines(INDEX, section.twins, base_url) for section in sections]
     for number in sorted(range(len(sections)), key=lambda number: -len("".join(lines[number]))):
-        if sum(len(line.encode()) + 1 for part in lines for line in part) + _HEADINGS < LARGEST:
+        size = sum(len(line.encode()) + 1 for line in chain.from_iterable(lines))
+        if size + _HEADINGS < LARGEST:
             break
 
         section, lines[number] = sections[number], []
-        for path, twins in _parts(section, base_url):
+        for path, name, twins in _parts(section, base_url):
             yield (
                 path,
                 _list(
@@ -96,8 +100,8 @@ def lists(
                 ),
             )
 
-            name = f"{section.title}: {twins[0].title} to {twins[-1].title}"
-            lines[number] += _lines(INDEX, [Twin(path, name, f"{len(twins):,} pages")], base_url)
+            part = Twin(path, f"{section.title}: {name}", _about(twins))
+            lines[number] += _lines(INDEX, [part], base_url, _LONGEST_ABOUT)
 
     yield (
         INDEX,
@@ -114,12 +118,14 @@ def _list(title: str, summary: str, parts: Iterable[tuple[str, Sequence[str]]]) 
     return "\n\n".join([f"# {_plain(title)}", f"> {_plain(summary)}", *texts]) + "\n"
 
 
-def _lines(origin: str, twins: Iterable[Twin], base_url: str | None) -> list[str]:
+def _lines(
+    origin: str, twins: Iterable[Twin], base_url: str | None, longest: int = _LONGEST_LINE
+) -> list[str]:
     lines = []
     for twin in twins:
         description = "" if twin.description == twin.title else twin.description
-        if len(description) > _LONGEST_LINE:
-            description = description[:_LONGEST_LINE].rpartition(" ")[0] + " …"
+        if len(description) > longest:
+            description = description[:longest].rpartition(" ")[0] + " …"
         after = f": {_plain(description)}" if description else ""
         lines.append(f"- [{_plain(twin.title)}]({linked(base_url, origin, twin.path)}){after}")
     return lines
@@ -130,21 +136,73 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).translate({ord("["): "\\[", ord("]"): "\\]", ord("<"): "\\<"})
 
 
-def _parts(section: Section, base_url: str | None) -> Iterator[tuple[str, list[Twin]]]:
-    """Yield the lists that a section is divided into, each small enough."""
-    number, size, twins = 1, 0, list[Twin]()
-    path = f"{section.folder}{INDEX}"
+def _about(twins: Sequence[Twin]) -> str:
+    """Return what is in a part: how many pages, and what some of them decide."""
+    sentences = [twin.sentence for twin in twins if twin.sentence]
+    count = plural(len(twins), "page")
+    return f"{count}. {' '.join(sentences)}" if sentences else count
+
+
+def _groups(records: Sequence[Record]) -> dict[str, str]:
+    """Return the year of each record, by its path; its first tag, where all are of one year."""
+    years = {record.path: date_of(record)[:4] for record in records}
+    if len(set(years.values())) > 1:
+        return years
+
+    return {record.path: next(iter(tags_of(record)), "") for record in records}
+
+
+def _parts(section: Section, base_url: str | None) -> Iterator[tuple[str, str, list[Twin]]]:
+    """Yield the lists that a section is divided into, each small enough: its file, its name, and
+    its pages.
+    """
+    by_group: dict[str, list[Twin]] = defaultdict(list)
     for twin in section.twins:
-        length = len(_lines(path, [twin], base_url)[0].encode()) + 1
-        if twins and size + length + _HEADINGS > LARGEST:
-            yield path, twins
-            number, size, twins = number + 1, 0, []
-            path = f"{section.folder}llms-{number}.txt"
+        by_group[twin.group].append(twin)
 
-        size += length
-        twins.append(twin)
+    previous = ""
+    for number, (names, twins) in enumerate(_chunks(section.folder, by_group, base_url), 1):
+        file = INDEX if number == 1 else f"llms-{number}.txt"
+        name = _name(names, twins)
+        yield f"{section.folder}{file}", name + ", continued" * (name == previous), twins
+        previous = name
 
-    yield path, twins
+
+def _chunks(
+    folder: str, by_group: Mapping[str, Sequence[Twin]], base_url: str | None
+) -> Sequence[tuple[list[str], list[Twin]]]:
+    """Return the groups in parts that are small enough; only a large group is divided."""
+    chunks: list[tuple[list[str], list[Twin]]] = []
+    room, whole = 0, LARGEST - _HEADINGS
+    for group in sorted(by_group, reverse=True):
+        lines = _lines(f"{folder}{INDEX}", by_group[group], base_url)
+        sizes = [len(line.encode()) + 1 for line in lines]
+        if room < sum(sizes) <= whole:
+            room = 0
+
+        for twin, size in zip(by_group[group], sizes, strict=True):
+            if size > room:
+                chunks.append(([], []))
+                room = whole
+
+            names, twins = chunks[-1]
+            names += [] if group in names else [group]
+            twins.append(twin)
+            room -= size
+
+    return chunks
+
+
+def _name(groups: Sequence[str], twins: Sequence[Twin]) -> str:
+    """Return what a part is called: by its years or tags, else by its first and last page."""
+    names = [group for group in groups if group]
+    if not names:
+        return f"{twins[0].title} to {twins[-1].title}"
+    if all(name.isdecimal() for name in names):
+        return names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
+
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[str, list[Twin]]:
@@ -170,7 +228,8 @@ def record_entry(record: Record, twin: Twin) -> Twin:
     """
     status = ", ".join(filter(None, [record.status.word, date_of(record)[:10]]))
     text = "" if twin.description == title_of(record) else f". {twin.description}"
-    return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}")
+    sentence = twin.description if text and record.kind.in_document else ""
+    return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}", sentence=sentence)
 
 
 def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list[str]]:
@@ -185,11 +244,12 @@ def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list
         if slash:
             numbers[folder].update(number for number, _ in index.match(path))
 
-    return {
-        folder: [url_of(live[number]) for number in sorted(chosen)]
-        for folder, chosen in sorted(numbers.items())
-        if chosen
-    }
+    urls = {}
+    for folder, chosen in sorted(numbers.items()):
+        if chosen:
+            urls[folder] = [url_of(live[number]) for number in sorted(chosen)]
+
+    return urls
 
 
 def bundle_path(folder: str) -> str:
@@ -219,7 +279,8 @@ def full_text(
     title: str, summary: str, sections: Iterable[Section], out: Path, base_url: str | None
 ) -> str:
     """Return the text of every page but those that list others."""
-    twins = (twin for section in sections if section.title != OPTIONAL for twin in section.twins)
+    texts = (section.twins for section in sections if section.title != OPTIONAL)
+    twins = chain.from_iterable(texts)
     return f"{_head(title, summary, base_url)}\n{joined(out, twins)[0]}"
 
 

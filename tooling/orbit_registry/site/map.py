@@ -1,36 +1,32 @@
-"""Map of the records: which supersede which, and which records name which,
-as small trees of links without a script.
+"""Map of the records: clusters of those that supersede, name or cite each other, each as a drawing
+and as lists of links, without a script.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
 
 from orbit_registry.errors import plural
-from orbit_registry.model.ids import INVERSES, OVERRIDES
 from orbit_registry.model.record import Record
-from orbit_registry.site.arcs import drawing, edges_of
+from orbit_registry.site.arcs import (
+    CITES,
+    FEWEST,
+    RELATES,
+    SUPERSEDES,
+    Edge,
+    drawing,
+    edges_of,
+    key_of,
+)
+from orbit_registry.site.areas import areas_of
+from orbit_registry.site.clusters import Cluster, clusters_of
+from orbit_registry.site.relations import RELATIONS, Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import RELATIONS, Relations
 from orbit_registry.site.words import chip, date_of
 
 PAGE = "map/"
-SUPERSEDES = "supersedes"
-DEEPEST = 4  # deeper lines are drawn as far to the right as these
-
-
-class Line(NamedTuple):
-    """A record in a tree: how deep, what the record above does to it, and its id.
-
-    Trees begin at depth 0.
-    """
-
-    depth: int
-    word: str
-    record: Record
 
 
 def map_html(records: Sequence[Record], relations: Relations) -> str:
@@ -40,37 +36,58 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         key=_age,
         reverse=True,
     )
-    superseded, links = (
-        list(superseded_lines(by_age, relations)),
-        list(linked_lines(by_age, relations)),
-    )
-    lines = [*superseded, *links]
-    if not lines:
+    edges = _edges(by_age, relations)
+    if not edges:
         return (
             "<p>No record names another yet. <code>orbit link</code> links two records, "
             "<code>orbit adr supersede</code> replaces a decision.</p>"
         )
 
-    numbers = [sum(line.depth > 0 for line in section) for section in (superseded, links)]
-    counts = [
-        plural(number, name)
-        for number, name in zip(numbers, ("supersession", "link"), strict=True)
-        if number
+    areas = areas_of([record for record in by_age if record.kind.in_document])
+    clusters = clusters_of(by_age, edges, areas)
+    lists = _lists(by_age, edges, relations)
+    large = [cluster for cluster in clusters if len(cluster.records) >= FEWEST]
+    sections = [_cluster(cluster, number, lists) for number, cluster in enumerate(large, start=1)]
+    pairs = [
+        record
+        for cluster in clusters
+        if len(cluster.records) < FEWEST
+        for record in cluster.records
     ]
+    if pairs:
+        heading = f'<h2 id="pairs">Pairs <small>{len(pairs) // 2}</small></h2>'
+        sections.append(f"{heading}{_listed(pairs, lists)}")
 
-    linked = len({line.record.id for line in lines})
-    unlinked = len(records) - linked
-    note = f" {plural(unlinked, 'record has', 'records have')} none." if unlinked else ""
+    linked = {name for edge in edges for name in edge[:2]}
+    summary = _summary(edges, len(linked), len(by_age))
+    return f"{summary}{_drawings(large, edges)}{''.join(sections)}"
 
+
+def _drawings(clusters: Sequence[Cluster], edges: Sequence[Edge]) -> str:
+    """Return the drawing of each cluster below its name, which leads to its lists."""
+    figures = [
+        f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a> '
+        f"<small>{len(cluster.records):,}</small></figcaption>"
+        f"{drawing(cluster.records[::-1], edges, PAGE)}</figure>"
+        for number, cluster in enumerate(clusters, start=1)
+    ]
+    return f'<div class="orbit-clusters">{"".join(figures)}</div>'
+
+
+def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
+    counts = Counter(edge.word for edge in edges)
+    names = {SUPERSEDES: "supersession", RELATES: "link", CITES: "citation"}
+    parts = [plural(counts[word], name) for word, name in names.items() if counts[word]]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    alone = plural(total - linked, "record is", "records are")
+    note = f" {alone} alone." if total > linked else ""
     return (
-        f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
-        f"{_drawn(by_age[::-1], relations)}"
-        f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"
-        f"{_section('Links', 'Below each record are those that it names.', links)}"
+        f'<p id="superseded">{listed} between {linked:,} records.{note}</p>'
+        f'<p class="orbit-note orbit-arcs-key" id="links">{key_of(edges)}</p>'
     )
 
 
-def _drawn(records: Sequence[Record], relations: Relations) -> str:
+def _edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
     ids = {url_of(record): record.id for record in records}
     cited_by = {
         ids[url]: [citer.id for citer in citers]
@@ -78,85 +95,48 @@ def _drawn(records: Sequence[Record], relations: Relations) -> str:
         if url in ids
     }
     replaced_by = {record.id: relations.replaced_by(record) for record in records}
-    return drawing(records, edges_of(records, replaced_by, cited_by), PAGE)
+    return edges_of(records, replaced_by, cited_by)
+
+
+def _lists(
+    records: Sequence[Record], edges: Sequence[Edge], relations: Relations
+) -> dict[str, str]:
+    """Return a list for each record that supersedes, names or cites others, by its id."""
+    lines: dict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        word = RELATIONS.get(edge.rel, edge.rel).lower() or edge.word
+        other = relations.by_id[edge.target]
+        status = chip(other) if other.phase != "live" and edge.word != SUPERSEDES else ""
+        line = f"<small>{escape(word)}</small> {_link(other)} {status}"
+        lines[edge.source].append(f'<li class="orbit-depth-1"><div>{line}</div></li>')
+
+    lists = {}
+    for record in records:
+        if record.id in lines:
+            status = chip(record) if record.phase != "live" else ""
+            head = f'<li class="orbit-depth-0"><div>{_link(record)} {status}</div></li>'
+            below = "".join(lines[record.id])
+            lists[record.id] = f'<ul class="orbit-layers">{head}{below}</ul>'
+
+    return lists
+
+
+def _link(record: Record) -> str:
+    href = escape(relative(PAGE, url_of(record)))
+    name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
+    return f'<a href="{href}">{name}</a>'
+
+
+def _cluster(cluster: Cluster, number: int, lists: Mapping[str, str]) -> str:
+    count = f"<small>{len(cluster.records):,}</small>"
+    heading = f'<h2 id="cluster-{number}">{escape(cluster.name)} {count}</h2>'
+    return f"{heading}{_listed(cluster.records, lists)}"
+
+
+def _listed(records: Iterable[Record], lists: Mapping[str, str]) -> str:
+    listed = "".join(lists.get(record.id, "") for record in records)
+    return f'<div class="orbit-maps">{listed}</div>'
 
 
 def _age(record: Record) -> tuple[str, tuple[object, ...]]:
     return date_of(record) or "9999", record.sort_key
-
-
-def superseded_lines(records: Sequence[Record], relations: Relations) -> Iterator[Line]:
-    """Yield a tree for each record that only supersedes; of a circle, for one of its records."""
-    earlier: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        for later in relations.replaced_by(record):
-            if later != record.id and later in relations.by_id:
-                earlier[later].append(record)
-
-    superseded = {record.id for some in earlier.values() for record in some}
-    last = [record for record in records if record.id in earlier]
-    visited: set[str] = set()
-    for root in [*(record for record in last if record.id not in superseded), *last]:
-        stack = [] if root.id in visited else [Line(0, "", root)]
-        while stack:
-            line = stack.pop()
-            yield line
-            if line.record.id not in visited:
-                visited.add(line.record.id)
-                below = reversed(earlier.get(line.record.id, ()))
-                stack += [Line(line.depth + 1, SUPERSEDES, record) for record in below]
-
-
-def linked_lines(records: Iterable[Record], relations: Relations) -> Iterator[Line]:
-    """Yield a tree for each record that names others;
-    two that name each other alike are listed once.
-    """
-    visited: set[tuple[str, str, str]] = set()
-    for record in records:
-        below = []
-        for link in dict.fromkeys(record.links):
-            other = relations.by_id.get(link.to)
-            if (
-                other is None
-                or other is record
-                or (other.id, INVERSES.get(link.rel, ""), record.id) in visited
-            ):
-                continue
-
-            if link.rel == OVERRIDES and record.id in relations.replaced_by(
-                other
-            ):  # a supersession
-                continue
-
-            visited.add((record.id, link.rel, other.id))
-            below.append(Line(1, RELATIONS.get(link.rel, link.rel).lower(), other))
-
-        if below:
-            yield from [Line(0, "", record), *below]
-
-
-def _section(title: str, about: str, lines: Sequence[Line]) -> str:
-    if not lines:
-        return ""
-
-    trees: list[str] = []
-    for line in lines:
-        if line.depth == 0:
-            trees.append("")
-        trees[-1] += _line(line)
-
-    drawing = "".join(f'<ul class="orbit-layers">{tree}</ul>' for tree in trees)
-    return (
-        f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div '
-        f'class="orbit-maps">{drawing}</div>'
-    )
-
-
-def _line(line: Line) -> str:
-    record = line.record
-    href = escape(relative(PAGE, url_of(record)))
-    word = f"<small>{escape(line.word)}</small> " if line.word else ""
-    status = chip(record) if record.phase != "live" and line.word != SUPERSEDES else ""
-    name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
-    inner = f'{word}<a href="{href}">{name}</a> {status}'
-    return f'<li class="orbit-depth-{min(line.depth, DEEPEST)}"><div>{inner}</div></li>'

@@ -74,10 +74,15 @@ class PageCache:
         return entry[3]
 
     def value(self, name: str, inputs: object, make: Callable[[], Any]) -> Any:
-        """Return a value that belongs to no file; `make` it if its inputs changed."""
+        """Return a value that belongs to no file; `make` it if its inputs changed, and each time
+        if it is None.
+        """
         key, entry = key_of(inputs), self._entries.get(name) or self._stored.get(name)
         if entry is None or entry[0] != key:
-            entry = _as_stored([key, "", [], make(), []])
+            value = make()
+            if value is None:
+                return None
+            entry = _as_stored([key, "", [], value, []])
         self._entries[name] = entry
         return entry[3]
 

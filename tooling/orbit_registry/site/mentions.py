@@ -16,6 +16,8 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
+from orbit_registry.site.language import status_word
+from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
@@ -27,9 +29,10 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
     `text.document`.
     """
     references = _references_in(text.document or text.text, text.path, forms)
-    if text.document:  # it was parsed to find the prose
+    if text.document:
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
-        ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
+        ids = tuple(name for name in references.ids if name[1] in lines)
+        links = tuple(name for name in references.links if name[1] in lines)
         references = References(ids, links)
 
     return References(references.ids, references.links, sentence, text.entry)
@@ -37,7 +40,8 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
 
 @lru_cache(maxsize=8)  # records of one log follow each other
 def _references_in(text: str, path: str, forms: IdForms) -> References:
-    return references_in_text(text, path if is_markdown(path) else f"{path}.md", forms)
+    name = path if is_markdown(path) else f"{path}.md"
+    return references_in_text(text, name, forms, parsed(text).structure)
 
 
 _LISTS = frozenset({"readme", "index", "_index", "summary"})
@@ -68,10 +72,8 @@ class Citers:
     """The live records whose scope matches a document that is a page, by path."""
 
     def count(self, url: str) -> int:
-        """Return how many records and files cite what a page shows, without lists of decisions."""
-        files = self.files.get(url, ())
-        listing = sum(PurePosixPath(file.path).stem.lower() in _LISTS for file in files)
-        return len(self.records.get(url, ())) + len(files) - listing
+        """Return how many records and files cite what a page shows."""
+        return len(self.records.get(url, ())) + len(self.files.get(url, ()))
 
 
 def citers_of(
@@ -83,7 +85,8 @@ def citers_of(
 ) -> Citers:
     """Return who cites each record and each mirrored document, without citations of itself.
 
-    A citation in a decision's entry of a document counts for the decision, not for the document.
+    A citation in a decision's entry of a document counts for the decision, not for the document. A
+    README or an index cites nothing: it lists what there is.
     """
     citers = Citers(titles=titles, applying=_applying_to(records, site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -101,6 +104,9 @@ def citers_of(
                 citers.records[url].append(record)
 
     for path, names in files.items():
+        if PurePosixPath(path).stem.lower() in _LISTS:
+            continue
+
         lines: dict[str, dict[int, None]] = defaultdict(dict)
         page = site.mirrored.get(path) or site.curated.get(path)
         for url, line in _named(names, path, site):
@@ -118,11 +124,13 @@ def citers_of(
 def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str, Sequence[Record]]:
     live = [record for record in records if record.phase == "live"]
     scopes = [(record, readable_globs(record.globs)) for record in live]
-    return {
-        path: matches
-        for path in paths
-        if (matches := [record for record, globs in scopes if match_any(globs, path)])
-    }
+    applying = {}
+    for path in paths:
+        matches = [record for record, globs in scopes if match_any(globs, path)]
+        if matches:
+            applying[path] = matches
+
+    return applying
 
 
 def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:
@@ -260,7 +268,7 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
 def _item(record: Record, way: str) -> str:
     href = escape(relative(TASKS, url_of(record)))
     qualifiers = ", ".join(
-        word for word in (way, "" if record.phase == "live" else record.status.word) if word
+        word for word in (way, "" if record.phase == "live" else status_word(record.status)) if word
     )
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
 

@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UnsafePathError
@@ -135,7 +136,7 @@ class Output:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 (self.folder / path).unlink()
 
-        folders = {parent for path in stale for parent in _parents(path)}
+        folders = set(chain.from_iterable(map(_parents, stale)))
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()

@@ -18,12 +18,14 @@ from mkdocs.utils import clean_directory
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
-from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK
+from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK, without_collector
 from orbit_registry.site.build_steps import prepare, publish
 from orbit_registry.site.config import SCRIPTS, STYLES, read_user_config
 from orbit_registry.site.curated import SHELL
+from orbit_registry.site.language import words_for_templates
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
-from orbit_registry.site.stage import DOCS, OVERRIDES, BuildContext
+from orbit_registry.site.stage import BuildContext
+from orbit_registry.site.stage_config import DOCS, OVERRIDES, with_ours
 from orbit_registry.workspace.git import ignore_pattern
 from orbit_registry.workspace.lock import locked
 
@@ -79,6 +81,7 @@ class OrbitPlugin(BasePlugin[Options]):
             cache = registry.workspace.cache_folder / CACHE
             refuse_links(registry.workspace.root, cache / LOCK)
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
+            self._held.enter_context(without_collector())
             self._cache = cache / "plugin"
             context = prepare(
                 registry, user_config, self._cache, config.site_url or None, self._target.resolve()
@@ -97,11 +100,11 @@ class OrbitPlugin(BasePlugin[Options]):
         if user_config is None or not user_config.makes_nav:
             config.nav = context.staged.nav
 
-        config.extra_css = [*STYLES, *(style for style in config.extra_css if style not in STYLES)]
-        own_scripts = [script for script in config.extra_javascript if str(script) not in SCRIPTS]
-        config.extra_javascript = [*SCRIPTS, *own_scripts]
+        config.extra_css = with_ours(STYLES, config.extra_css)
+        config.extra_javascript = with_ours(SCRIPTS, config.extra_javascript)
         config.update(context.sources.header)
         config.extra["orbit_release"] = context.sources.release
+        config.extra["orbit_words"] = words_for_templates()
 
         self._context = context
         return config

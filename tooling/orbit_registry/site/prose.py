@@ -2,20 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from html import escape, unescape
 from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import parse_markdown, slug
-from orbit_registry.formats.markdown_html import render_html
+from orbit_registry.formats.markdown import Link, slug
+from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
+from orbit_registry.site.destinations import HEADING_PREFIX, Destination, anchor_of
 from orbit_registry.site.sanitize import clean
-from orbit_registry.site.sitemap import HEADING_PREFIX, Destination, SiteMap, anchor_of
+from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import relative
 
 DEAD_LINK = "SITE390"
@@ -36,19 +37,25 @@ _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/
 """What the name of a task looks like, or of a record in another tool:
 a word that ends in a number.
 """
-_ISSUE = re.compile(r"(?<![\w&/#])(?:#|GH-)([1-9][0-9]{0,6})(?![\w-])")
-_COMMIT = re.compile(r"(?<![\w/-])[0-9a-f]{40}(?![\w-])")
+_ISSUE = re.compile(r"(?<![\w&/#])(?:#(?![0-9]{6}\b)|GH-)([1-9][0-9]{0,6})(?![\w-])")
+"""The number of an issue; six digits after a hash are a colour."""
+_COMMIT = re.compile(r"(?<![\w/.#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}(?![\w-]|\.\w)")
+"""What the id of a commit looks like: a word of digits and of letters up to f."""
 _ADDRESS = re.compile(
-    r">https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
-    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})</a>"
+    r"https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
+    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})"
 )
-"""A link to an issue or a change whose words are its whole address."""
+"""The address of an issue or a change."""
+_NAMED_BY_ADDRESS = re.compile(rf"(?<=>){_ADDRESS.pattern}(?=</a>)")
 _AS_IS = frozenset(
     f"<{slash}{name}>"
     for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
     for slash in ("", "/")
 )
 """Tags that are copied unchanged: most there are."""
+
+
+EXCLUDED = "data-search-exclude"  # marks the heading of a section that search is not to find
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,10 @@ class Prose:
     html: str
     headings: tuple[Heading, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    links: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Where its links and pictures lead from the page, by "link" or "image" and as written."""
+    cited: Mapping[str, str] = field(default_factory=dict)
+    """Where the names in its sentences lead from the page."""
 
 
 def citation(site: SiteMap, page: str, url: str) -> str:
@@ -98,22 +109,74 @@ def card_id(url: str) -> str:
     return f"card-{url.strip('/').replace('/', '-')}"
 
 
-def render(text: str, origin: TextOrigin, site: SiteMap, *, top: int | None = None) -> Prose:
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A part of a text that was parsed: its lines, the last one excluded, and its blocks."""
+
+    read: ReadText
+    first: int
+    last: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def html(self) -> str:
+        """Its HTML, in which links lead where their author wrote."""
+        html = "".join(block.html for block in self.blocks)
+        has_tags = any(block.has_tags for block in self.blocks)
+        return clean(html) if has_tags else html  # which closes what the text leaves open
+
+    @property
+    def links(self) -> Iterator[Link]:
+        """Its links and pictures."""
+        for link in self.read.structure.links:
+            if self.first < link.position.line <= self.last:
+                yield link
+
+
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> ReadText:
+    """Return what a text has in it; records are read for their citations, then for their pages."""
+    return read_text(text, fence)
+
+
+def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
+    """Return a text as it was parsed, as a part of its document, in which it begins at a line."""
+    if document:
+        read = parsed(document)
+        last = first + text.count("\n") + 1
+        blocks = read.part(first, last)
+        if blocks is not None:
+            return TextPart(read, first, last, tuple(blocks))
+
+    read = parsed(text)
+    return TextPart(read, 0, len(read.structure.lines), (*read.blocks, *read.notes))
+
+
+def render(
+    text: str | TextPart, origin: TextOrigin, site: SiteMap, *, top: int | None = None
+) -> Prose:
     """Return a text as HTML for the page of `origin`; the result has not passed the sanitiser yet.
 
     `top` is the level its highest heading gets, if the page has its own title; None leaves levels
     alone.
     """
-    return _Renderer(text, origin, site, top).run()
+    part = part_of(text) if isinstance(text, str) else text
+    return _Renderer(part, origin, site, top).run()
+
+
+def short_name(address: str) -> str:
+    """Return an issue or a change as `owner/repo#147`; empty for another address."""
+    match = _ADDRESS.fullmatch(address)
+    return f"{match['project']}#{match['number']}" if match else ""
 
 
 def _with_short_addresses(html: str) -> str:
-    return _ADDRESS.sub(r">\g<project>#\g<number></a>", html)
+    return _NAMED_BY_ADDRESS.sub(lambda match: short_name(match[0]), html)
 
 
 @dataclass
 class _Renderer:
-    text: str
+    part: TextPart
     origin: TextOrigin
     site: SiteMap
     top: int | None = None
@@ -122,10 +185,11 @@ class _Renderer:
         default_factory=set
     )  # names that the text gives places in it, as in `<a name="why">`
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
+    links: dict[tuple[str, str], str] = field(default_factory=dict)
+    cited: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Prose:
-        html, has_raw = render_html(self.text, fence)
-        html = clean(html) if has_raw else html  # which closes what the text leaves open
+        html = self.part.html
         numbers = count(1)
         html = _DIAGRAM.sub(
             lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">',
@@ -171,7 +235,7 @@ class _Renderer:
                 heading = next(ids)
                 link = f'<a class="headerlink" href="#{heading.id}" title="Permanent link">¶</a>'
                 closing = f"{link if heading.level > 1 else ''}</h{heading.level}>"
-                left_out = " data-search-exclude" if heading.id in excluded else ""
+                left_out = f" {EXCLUDED}" if heading.id in excluded else ""
                 piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
             elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
                 piece = closing
@@ -185,7 +249,11 @@ class _Renderer:
             out.append(piece)
 
         return Prose(
-            _with_short_addresses("".join(out)), tuple(self.headings), tuple(self._diagnostics())
+            _with_short_addresses("".join(out)),
+            tuple(self.headings),
+            tuple(self._diagnostics()),
+            self.links,
+            self.cited,
         )
 
     def _heading_ids(self, html: str) -> Iterator[Heading]:
@@ -251,6 +319,8 @@ class _Renderer:
             kind = "orbit-dead" if destination.broken else "orbit-file"
             return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
 
+        address = destination.address(self.origin.page) or ""
+        self.links["link", target] = address
         if (
             destination.url in self.site.labels
             and destination.url != self.origin.page
@@ -258,7 +328,7 @@ class _Renderer:
         ):
             return citation(self.site, self.origin.page, destination.url), True
 
-        href = escape(destination.address(self.origin.page) or "")
+        href = escape(address)
         outside = ' rel="noopener noreferrer"' if destination.outside else ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
         return f'<a{own_id} href="{href}"{title}{outside}>', True
@@ -289,6 +359,8 @@ class _Renderer:
         if destination.url is None:
             return f'<span class="orbit-dead">{alt}</span>'
 
+        address = destination.address(self.origin.page) or ""
+        self.links["image", target] = address
         if destination.outside:
             # A picture from another host would tell that host who reads the page.
             link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
@@ -297,10 +369,7 @@ class _Renderer:
         size = "".join(
             f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name)
         )
-        return (
-            f'<img src="{escape(relative(self.origin.page, destination.url))}" '
-            f'alt="{alt}"{size} loading="lazy">'
-        )
+        return f'<img src="{escape(address)}" alt="{alt}"{size} loading="lazy">'
 
     def _with_citations(self, piece: str, code: int) -> str:
         """Return a text with links to what it cites;
@@ -323,9 +392,12 @@ class _Renderer:
             ):
                 continue
 
+            name = span.of(piece)
             if url.startswith(("https://", "http://")):
+                self.cited[name] = url
                 opening = f'<a href="{escape(url)}" rel="noopener noreferrer">'
             else:
+                self.cited[name] = relative(self.origin.page, url)
                 opening = citation(self.site, self.origin.page, url)
 
             out += [piece[end : span.start], opening, span.of(piece), "</a>"]
@@ -350,13 +422,13 @@ class _Renderer:
         for match in _ISSUE.finditer(piece):
             yield Span(*match.span()), forge.issue(match[1])
         for match in _COMMIT.finditer(piece):
-            yield Span(*match.span()), forge.change(match[0])
+            yield Span(*match.span()), self.site.change(match[0])
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:
             return
 
-        for link in parse_markdown(self.text).links:
+        for link in self.part.links:
             destination = self.broken.get(
                 ("image" if link.kind == "image" else "link", link.target)
             )
@@ -371,7 +443,7 @@ class _Renderer:
             if destination.broken:
                 code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
 
-            line = link.position.line + self.origin.first_line - 1
+            line = link.position.line - self.part.first + self.origin.first_line - 1
             where = Location(self.origin.path, Position(line, link.position.column))
             yield Diagnostic(code, severity, destination.problem, where, hint, self.origin.record)
 
@@ -379,5 +451,5 @@ class _Renderer:
 @cache
 def _may_name(forms: IdForms, *, has_forge: bool) -> re.Pattern[str]:
     """Return a pattern for the start of every citation: a text without it is not searched."""
-    at_forge = "|#[0-9]|[0-9a-f]{40}" if has_forge else ""
+    at_forge = "|#[0-9]|[0-9a-f]{7}" if has_forge else ""
     return re.compile(f"{forms.first.pattern}|[A-Z][A-Za-z]{{0,15}}-?[0-9]{at_forge}")

@@ -17,7 +17,8 @@ from markupsafe import Markup
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.site.documents import contents
+from orbit_registry.site.arcs import sketch
+from orbit_registry.site.language import counted, things_of, word
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
@@ -29,7 +30,9 @@ BAR, BAR_GAP, TALL = (
     1,
     16,
 )  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
+_SECTION = 2  # level of the headings that contents begin with
 _SPARKLINE = '<span class="orbit-sparkline"></span>'  # marker for the drawing of votes
+_SKETCH = '<span class="orbit-sketch"></span>'  # marker for the drawing of relations
 
 _INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end the element, or a line of a script, as JSON writes them."""
@@ -40,6 +43,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     templates = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.html"))}
     environment = ImmutableSandboxedEnvironment(loader=DictLoader(templates), autoescape=True)
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
+    environment.globals |= {"word": word, "counted": counted}
     return environment
 
 
@@ -59,17 +63,17 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     and of the words that its kind puts there.
     """
     digest = hashlib.blake2b(digest_size=12)
-    files = [
-        *sorted(FOLDER.iterdir()),
-        *(kind.folder / name for kind in kinds for name in (TEMPLATE, "kind.yaml")),
-    ]
+    files = sorted(FOLDER.iterdir())
+    for kind in kinds:
+        files += [kind.folder / name for name in (TEMPLATE, "page.md", "kind.yaml")]
+
     for file in files:
         digest.update(file.read_bytes() if file.is_file() else b"-")
 
     return digest.hexdigest()
 
 
-def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
+def article(kind: Kind, view: Mapping[str, Any], prose_html: str) -> str:
     """Return a record's article as safe HTML: every text is escaped by the template,
     all of it sanitised after.
     """
@@ -82,10 +86,17 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
         ) from None
 
     html = clean(html)
-    # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may
+    # The sanitiser lets no drawing through. Ours are made of numbers; prose, which is above, may
     # have a marker too.
-    before, marker, after = html.rpartition(_SPARKLINE)
-    return f"{before}{_votes_drawn(view)}{after}" if marker else html
+    for marker, drawing in (
+        (_SPARKLINE, _votes_drawn(view)),
+        (_SKETCH, sketch(view.get("related", ()))),
+    ):
+        before, present, after = html.rpartition(marker)
+        if present:
+            html = f"{before}{drawing}{after}"
+
+    return html
 
 
 def about(
@@ -106,7 +117,7 @@ def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
         return ""
 
     module: Any = _environment().get_template("parts.html").module
-    return clean(str(module.log(kind.labels, view["index_url"], view["log"])))
+    return clean(str(module.log(things_of(kind), view["index_url"], view["log"])))
 
 
 def _votes_drawn(view: Mapping[str, Any]) -> str:
@@ -122,28 +133,35 @@ def _votes_drawn(view: Mapping[str, Any]) -> str:
     return sparkline(months, f"Votes a month, the last {len(months)} months: {words or 'none'}")
 
 
-def contents_html(headings: Sequence[Heading]) -> str:
+def contents_html(headings: Iterable[Heading]) -> str:
     """Return a page's contents as the theme marks them up;
     nothing where there are fewer than two headings.
     """
-    entries = contents(headings)
-    if len(entries) < 2:
+    sections: list[list[Heading]] = []
+    for heading in headings:
+        if heading.level == _SECTION or (heading.level == _SECTION + 1 and not sections):
+            sections.append([heading])
+        elif heading.level == _SECTION + 1:
+            sections[-1].append(heading)
+
+    if len(sections) < 2:
         return ""
 
-    items = "".join(_entry(entry) for entry in entries)
+    items = "".join(_entry(section, below) for section, *below in sections)
     return (
-        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On '
-        "this page</label>"
+        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>'
+        f"{word('page.contents')}</label>"
         f'<ul class="md-nav__list" data-md-component="toc" data-md-scrollfix>{items}</ul>'
     )
 
 
-def _entry(entry: dict[str, object]) -> str:
-    inner = entry["children"]
-    below = "".join(_entry(child) for child in inner) if isinstance(inner, list) else ""
-    nested = f'<nav class="md-nav"><ul class="md-nav__list">{below}</ul></nav>' if below else ""
-    title = f'<span class="md-ellipsis">{entry["title"]}</span>'
-    link = f'<a href="{escape(str(entry["url"]))}" class="md-nav__link">{title}</a>'
+def _entry(heading: Heading, below: Sequence[Heading] = ()) -> str:
+    nested = "".join(_entry(each) for each in below)
+    if nested:
+        nested = f'<nav class="md-nav"><ul class="md-nav__list">{nested}</ul></nav>'
+
+    title = f'<span class="md-ellipsis">{escape(heading.text)}</span>'
+    link = f'<a href="{escape(f"#{heading.id}")}" class="md-nav__link">{title}</a>'
     return f'<li class="md-nav__item">{link}{nested}</li>'
 
 

@@ -13,11 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
+from itertools import chain
 from urllib.parse import urlsplit
 
 import nh3
 
-_MARKED = re.compile(
+MARKED = re.compile(
     r"`([^`]{1,200})`|(?<![\w!])\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)"
     r"|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*|(?<![\w*/])\*(?=\w)([^*`]{1,200})(?<=\w)\*(?![\w*/])"
 )
@@ -109,15 +110,18 @@ def headline(text: str) -> str:
 
     def html(marked: re.Match[str]) -> str:
         code, words, strong, stressed = marked.groups()
-        tag = "code" if code else "strong" if strong else "em"
-        return words or f"<{tag}>{code or strong or stressed}</{tag}>"
+        if code:
+            return f"<code>{code}</code>"
+        if strong:
+            return f"<strong>{strong}</strong>"
+        return words or f"<em>{stressed}</em>"
 
-    return _MARKED.sub(html, escape(text, quote=False))
+    return MARKED.sub(html, escape(text, quote=False))
 
 
 def unmarked(text: str) -> str:
     """Return one line of a record as plain text, without the marks that `headline` draws."""
-    return _MARKED.sub(lambda marked: next(filter(None, marked.groups())), text)
+    return MARKED.sub(lambda marked: next(filter(None, marked.groups())), text)
 
 
 def clean(html: str) -> str:
@@ -130,6 +134,7 @@ def clean(html: str) -> str:
 _INLINE = re.compile(
     r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE
 )
+_NO_CODE = ("src=", "application/json", "application/ld+json")
 _SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')
 _HOST = re.compile(r"https?://[A-Za-z0-9.:-]+")
 _HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
@@ -191,22 +196,20 @@ def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
     """
     hosts = {f"{parts.scheme or 'https'}://{parts.netloc}" for parts in map(urlsplit, loaded)}
     safe = tuple(sorted(host for host in hosts if _HOST.fullmatch(host)))
-    return Policy(
-        frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)), safe
-    )
+    scripts = chain.from_iterable(map(inline_scripts, empty_pages))
+    return Policy(frozenset(map(_general, scripts)), safe)
 
 
 def inline_scripts(html: str) -> list[str]:
     """Return the code of a page's inline scripts; data in script elements is none."""
-    return [
-        match["code"]
-        for match in _INLINE.finditer(html)
-        if not any(
-            word in match["attributes"].lower()
-            for word in ("src=", "application/json", "application/ld+json")
-        )
-        and match["code"].strip()
-    ]
+    scripts = []
+    for match in _INLINE.finditer(html):
+        attributes = match["attributes"].lower()
+        runs = not any(word in attributes for word in _NO_CODE)
+        if runs and match["code"].strip():
+            scripts.append(match["code"])
+
+    return scripts
 
 
 def _general(code: str) -> str:

@@ -8,10 +8,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import chain
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.groups import TAGS
+from orbit_registry.site.language import labels_of, status_word, thing_of, things_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, items_html, status_css
@@ -69,7 +71,7 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     most = max(map(len, groups.values()))
     top = most + most % 2
     label = (
-        f"{kind.labels} per {period}, {_name(first // size, size)} to "
+        f"{labels_of(kind)} per {period}, {_name(first // size, size)} to "
         f"{_name(last // size, size)}: at most {most:,}"
     )
     undated = len(records) - len(months)
@@ -80,8 +82,8 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     )
 
     scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
-    dated = [record for some in groups.values() for record in some]
-    legend = _legend(dated, f"{kind.labels} per {period}")
+    dated = list(chain.from_iterable(groups.values()))
+    legend = _legend(dated, f"{labels_of(kind)} per {period}")
 
     return (
         f'{legend}<div class="orbit-columns" role="group" aria-label="{escape(label)}">{scale}'
@@ -103,7 +105,7 @@ def _name(number: int, size: int) -> str:
 
 
 def _legend(records: Sequence[Record], title: str) -> str:
-    counts = Counter((record.status.word, status_css(record.status)) for record in records)
+    counts = Counter((status_word(record.status), status_css(record.status)) for record in records)
     chips = "".join(
         f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>'
         for (word, css), count in counts.items()
@@ -139,7 +141,7 @@ def _columns(
         names[MOST_NAMES:] = [f"<span>and {len(names) - MOST_NAMES:,} more</span>"] * (
             len(names) > MOST_NAMES
         )
-        noun = (kind.label if len(records) == 1 else kind.labels).lower()
+        noun = thing_of(kind) if len(records) == 1 else things_of(kind)
         yield (
             f'<a href="#{name}" aria-label="{name}: {len(records):,} '
             f'{escape(noun)}">{column(parts, most)}{tick}'

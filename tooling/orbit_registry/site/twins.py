@@ -1,34 +1,15 @@
-"""A file for agents next to each finished page: its Markdown."""
+"""A file for agents next to each page: its Markdown."""
 
-import re
-from collections.abc import Set
-from dataclasses import dataclass
-from functools import partial
-from html import escape, unescape
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from orbit_registry.site.check import PageFacts, resolved
-from orbit_registry.site.html_to_markdown import markdown_of
-from orbit_registry.site.memo import Content, PageCache
-from orbit_registry.site.output import Output
-from orbit_registry.site.search_data import lead
-from orbit_registry.site.sitemap import HEADING_PREFIX
-from orbit_registry.site.urls import file_of, linked
+from orbit_registry.site.check import resolved
+from orbit_registry.site.destinations import HEADING_PREFIX
+from orbit_registry.site.urls import LEGACY, file_of, linked
 
 INDEX = "llms.txt"
-_MAIN = [
-    re.compile(rf"<{start}>(.*)</{end}>", re.DOTALL)
-    for start, end in (
-        (r'article class="md-content__inner[^>]*', "article"),
-        (r"main\b[^>]*", "main"),
-        (r"body\b[^>]*", "body"),
-    )
-]
-"""The text of a page: in Material's themes, in others, and where a theme marks none."""
-_DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
-_BODY = re.compile(r"<body\b[^>]*>")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_PARAGRAPH = re.compile(r"(?![#>|`<!*-]|\d+\.)")
 
 
 def twin_path(url: str) -> str:
@@ -36,24 +17,14 @@ def twin_path(url: str) -> str:
     return file_of(url).removesuffix(".html") + ".md"
 
 
-def announced(html: str, url: str, base_url: str | None, data: str = "") -> str:
-    """Return a page that names its Markdown and the list of all pages, in its head, with `data`,
-    and in its text.
-    """
-    twin, index = linked(base_url, url, twin_path(url)), linked(base_url, url, INDEX)
-    # The space: Material looks for a sitemap next to each `link[rel=alternate]`, which it takes for
-    # a language.
-    link = f'<link rel="alternate " type="text/markdown" href="{escape(twin)}">'
-    note = (
-        f"For AI agents: the Markdown of this page is at {twin}. All pages are listed in {index}."
-    )
-    html = html.replace("</head>", f"{link}{data}</head>", 1)
+class Markdown(NamedTuple):
+    """A page as Markdown, and the files of the site that it leads to."""
 
-    return _BODY.sub(
-        lambda body: f'{body[0]}<p class="orbit-agents" aria-hidden="true">{escape(note)}</p>',
-        html,
-        1,
-    )
+    text: str = ""
+    targets: Sequence[str] = ()
+
+
+NOTHING = Markdown()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,69 +34,47 @@ class Twin:
     path: str
     title: str
     description: str
+    group: str = ""
+    """The year or the tag by which a long list is divided."""
+    sentence: str = ""
+    """What a decision says in one sentence."""
 
 
-def write_twins(
-    pages: PageCache,
-    facts: dict[str, PageFacts],
-    urls: Set[str],
-    base_url: str | None,
-    undescribed: Set[str],
-) -> dict[str, Twin]:
-    """Write the Markdown of the pages at `urls` and return it by their URL; add the links in it to
-    `facts`.
+@dataclass
+class TwinLinks:
+    """How the Markdown of a page names what the page links to: other pages by their Markdown."""
 
-    A page is described by its metadata, one of the `undescribed` by its first sentence.
-    """
-    twins: dict[str, Twin] = {}
-    for url in sorted(urls):
-        path = twin_path(url)
-        inside = [target for target in facts[url].targets if target.partition("#")[0] in urls]
-        key = [pages.out.after[file_of(url)], base_url, inside, url in undescribed]
-        make = partial(_twin, pages.out, url, urls, base_url, described=url not in undescribed)
-        title, description, targets = pages.page(path, key, make)
-        twins[url] = Twin(path, title, description)
+    url: str
+    base_url: str | None
+    targets: dict[str, None] = field(default_factory=dict)
 
-        facts[path] = PageFacts(frozenset(), tuple(targets), ())
-
-    return twins
-
-
-def _twin(
-    out: Output, url: str, urls: Set[str], base_url: str | None, *, described: bool
-) -> Content:
-    html = (out.folder / file_of(url)).read_text("utf-8", "surrogatepass")
-    targets: dict[str, None] = {}
-
-    def link(href: str) -> str:
+    def address(self, href: str) -> str:
+        """Return the address of a link that leads from the page."""
         parts = urlsplit(href)
-        target = resolved(url, href)
+        target = resolved(self.url, href)
         if parts.scheme or parts.netloc or target is None:
             return href
         if not parts.path and not parts.query:
             return "#" + parts.fragment.removeprefix(HEADING_PREFIX)
 
-        query, mark = (
-            f"?{parts.query}" if parts.query else "",
-            f"#{parts.fragment}" if parts.fragment else "",
-        )
-        if target in urls and not query and (not mark or mark.startswith(f"#{HEADING_PREFIX}")):
+        query = f"?{parts.query}" if parts.query else ""
+        mark = f"#{parts.fragment}" if parts.fragment else ""
+        is_heading = not mark or mark.startswith(f"#{HEADING_PREFIX}")
+        if _is_page(target) and not query and is_heading:
             target, mark = twin_path(target), mark.replace(HEADING_PREFIX, "", 1)
-            targets[target] = None
+            self.targets[target] = None
 
-        return linked(base_url, url, target) + query + mark
+        return linked(self.base_url, self.url, target) + query + mark
 
-    main = next((match[1] for pattern in _MAIN if (match := pattern.search(html))), "")
-    blocks = markdown_of(main, link)
-    address = linked(base_url, url, url) if base_url else url or "the start page"
-    head = (
-        f"> The Markdown of {address}. [llms.txt]({linked(base_url, url, INDEX)}) lists all pages."
-    )
-    title = next((block for block in blocks if block.startswith("# ")), f"# {url}")
+    def page(self, *parts: str) -> Markdown:
+        """Return the Markdown of the page, from its parts."""
+        own = linked(self.base_url, self.url, self.url) if self.base_url else self.url
+        index = linked(self.base_url, self.url, INDEX)
+        head = f"> The Markdown of {own or 'the start page'}. [{INDEX}]({index}) lists all pages."
+        text = "\n\n".join(filter(None, [head, *parts]))
+        return Markdown(f"{text}\n", tuple(self.targets))
 
-    meta = _DESCRIPTION.search(html) if described else None
-    description = unescape(meta[1]) if meta else lead("\n".join(filter(_PARAGRAPH.match, blocks)))
-    return Content(
-        "\n\n".join([head, *blocks]) + "\n",
-        [_ESCAPED.sub(r"\1", lead(title[2:])), " ".join(description.split()), [*targets]],
-    )
+
+def _is_page(url: str) -> bool:
+    has_page = not url or url.endswith(("/", ".html"))
+    return has_page and not url.startswith(f"{LEGACY}/")

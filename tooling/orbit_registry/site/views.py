@@ -1,28 +1,22 @@
 """Template values of records: words, addresses, lists, and the previews of cited records."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Container, Sequence
 from html import escape, unescape
-from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.lifecycle.built import Built
-from orbit_registry.lifecycle.review_due import Due
-from orbit_registry.model.freshness import Freshness, State, expires_at, freshness_fields
-from orbit_registry.model.ids import INVERSES
+from orbit_registry.model.freshness import expires_at, freshness_fields
 from orbit_registry.model.record import Record
-from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.model.votes import by_month, distinct_votes, format_time
-from orbit_registry.operations.glob_counts import FilesByGlob
+from orbit_registry.site.arcs import RELATES, SUPERSEDES, is_sketched
 from orbit_registry.site.check import resolved
+from orbit_registry.site.events import history_of
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
+from orbit_registry.site.language import labels_of, status_word
 from orbit_registry.site.mentions import Citers
 from orbit_registry.site.prose import card_id
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.twins import twin_path
@@ -64,18 +58,7 @@ def card_html(record: Record, url: str, sentence: str) -> str:
     )
 
 
-RELATIONS: Mapping[str, str] = {
-    **{name: name.replace("_", " ").capitalize() for pair in INVERSES.items() for name in pair},
-    "has_script": "Script",
-    "has_doc": "Document",
-    "references": "Refers to",
-    "referenced_by": "Referred to by",
-}
-"""How each relation reads as a label."""
-
 SHORT = 90  # longest field in the margin; longer ones are sections below the prose
-LOG = 13  # decisions that the page of one names next to it
-MONTHS = 24  # how far back votes are counted month by month
 _ELSEWHERE = frozenset({"source", "status_raw"})  # fields that every kind's page has
 
 
@@ -88,130 +71,6 @@ class Ref(TypedDict):
     url: str | None
 
 
-class Relations:
-    """Relations of records, read from both ends, their freshness and their order.
-
-    `records` are in the order of lists. `freshness`, `matches`, `checks`, `due`, `sentences` and
-    `built` are by the record's path; a record that is left out is fresh. `today` ends the months of
-    votes.
-    """
-
-    def __init__(
-        self,
-        records: Iterable[Record],
-        freshness: Mapping[str, Freshness] = MappingProxyType({}),
-        today: date | None = None,
-        citers: Citers | None = None,
-        matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
-        checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
-        sentences: Mapping[str, str] = MappingProxyType({}),
-        due: Mapping[str, Due] = MappingProxyType({}),
-        built: Mapping[str, Built] = MappingProxyType({}),
-    ) -> None:
-        self._freshness, self.due, self.built = freshness, due, built
-        self.citers, self.matches, self.checks = citers or Citers(), matches, checks
-        self._sentences = sentences
-        self.today = today or datetime.now(UTC).date()
-        in_order = list(records)
-        self.records = RecordSet(in_order)
-
-        often = Counter(record.id for record in in_order)
-        self.by_id = {record.id: record for record in in_order if often[record.id] == 1}
-        by_kind: dict[str, list[Record]] = defaultdict(list)
-        for record in in_order:
-            by_kind[record.kind.name].append(record)
-
-        self._logs = {name: same for name, same in by_kind.items() if same[0].kind.in_document}
-        self._places = {
-            record.path: place for same in self._logs.values() for place, record in enumerate(same)
-        }
-        pairs = [pair for same in by_kind.values() for pair in pairwise(same)]
-        self._before = {later.path: earlier for earlier, later in pairs}
-        self._after = {earlier.path: later for earlier, later in pairs}
-        self._replaces: dict[str, list[str]] = defaultdict(list)
-        self._inverse: dict[str, list[tuple[str, str]]] = defaultdict(list)
-
-        for record in self.by_id.values():
-            for other in record.superseded_by:
-                self._replaces[other].append(record.id)
-            for link in record.links:
-                self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
-
-    def neighbours(self, record: Record) -> tuple[Record | None, Record | None]:
-        """Return the records of its kind before and after it in lists."""
-        return self._before.get(record.path), self._after.get(record.path)
-
-    def sentence(self, record: Record) -> str:
-        """Return a decision in one sentence, "" without one and for other records."""
-        if not record.kind.in_document:
-            return ""
-
-        sentence = self._sentences.get(record.path, "")
-        return "" if sentence == record.title else sentence
-
-    def log_around(self, record: Record) -> Sequence[Record]:
-        """Return the decisions around one, the newest first, itself among them; none for records
-        of other kinds.
-        """
-        log = self._logs.get(record.kind.name, [])
-        if len(log) < 2:
-            return ()
-
-        place = self._places[record.path]
-        first = max(0, min(place - LOG // 2, len(log) - LOG))
-        return log[first : first + LOG][::-1]
-
-    def doubts(self, record: Record) -> str:
-        """Return why a live record may hold no longer, "" without a reason."""
-        freshness = self._freshness.get(record.path) if record.phase == "live" else None
-        if freshness is None:
-            return ""
-        words = "No longer holds" if freshness.state is State.EXPIRED else "May no longer hold"
-        return f"{words}: {'; '.join(reason.message for reason in freshness.reasons)}"
-
-    def votes(self, record: Record) -> dict[str, Any] | None:
-        """Return count, day of the last one, and how many each of the last months had;
-        None where there is none.
-        """
-        votes = distinct_votes(record.votes)
-        if not votes:
-            return None
-
-        months = by_month(votes, self.today, MONTHS)
-        return {
-            "count": len(votes),
-            "last": format_time(votes[-1].voted_at)[:10],
-            "months": list(months),
-            "until": f"{self.today:%Y-%m}",
-        }
-
-    def replaces(self, record: Record) -> list[str]:
-        """Return the ids this record replaces, as either end says."""
-        return list(dict.fromkeys([*record.supersedes, *self._replaces.get(record.id, ())]))
-
-    def replaced_by(self, record: Record) -> list[str]:
-        """Return the ids that replace this record, as either end says."""
-        return self.records.replaced_by(record)
-
-    def successors(self, record: Record) -> Sequence[Record]:
-        """Return the live records that took the place of a closed one."""
-        return self.records.live_successors(record) if record.phase == "closed" else ()
-
-    def successors_today(self, record: Record) -> list[str]:
-        """Return the ids of these without its direct successors."""
-        direct = self.replaced_by(record)
-        return [successor.id for successor in self.successors(record) if successor.id not in direct]
-
-    def links(self, record: Record) -> list[tuple[str, list[str]]]:
-        """Return labels and ids of the links from and to this record."""
-        by_label: dict[str, list[str]] = defaultdict(list)
-        for link in record.links:
-            by_label[RELATIONS.get(link.rel, link.rel)].append(link.to)
-        for rel, other in self._inverse.get(record.id, ()):
-            by_label[RELATIONS[rel]].append(other)
-        return [(label, list(dict.fromkeys(ids))) for label, ids in by_label.items()]
-
-
 def freshness_words(record: Record) -> str:
     """Return when a live record was verified and when it ends; "" if it says neither."""
     if record.phase != "live":
@@ -219,80 +78,166 @@ def freshness_words(record: Record) -> str:
     dates = freshness_fields(record)
     verified_at, by = (str(dates.get(name) or "") for name in ("verified_at", "verified_by"))
     end = expires_at(record)
-    verified = f"on {verified_at[:10]}{f' by {by}' if by else ''}" if verified_at else ""
-    return ", ".join(filter(None, [verified, f"until {end:%Y-%m-%d}" if end else ""]))
+    parts = []
+    if verified_at:
+        person = f" by {by}" if by else ""
+        parts.append(f"on {verified_at[:10]}{person}")
+    if end:
+        parts.append(f"until {end:%Y-%m-%d}")
+
+    return ", ".join(parts)
 
 
 def record_view(
     record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups
 ) -> dict[str, Any]:
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
-    kind, scope, fields = record.kind, record.scope, extra_fields(record)
+    return {
+        **_identity(record, page),
+        **_state(record, relations),
+        **_life(record, relations),
+        **_words_of(record, page, groups),
+        **_addresses(record, page, site),
+        **_joined(record, page, relations, site),
+        **_around(record, page, relations),
+        **_fields(record),
+        "scope": _scope(record, page, relations, site),
+    }
 
-    def references(ids: Sequence[str]) -> list[Ref]:
-        return [reference(any_id, page, relations, site) for any_id in ids]
 
-    text_path = record.source.path if record.source else record.path
-    related = {any_id for _, ids in relations.links(record) for any_id in ids}
-    related |= {*relations.replaces(record), *relations.replaced_by(record)}
+def _identity(record: Record, page: str) -> dict[str, Any]:
     return {
         "id": record.id,
         "origin": record.origin,
         "title": record.title,
-        "sentence": relations.sentence(record),
-        "kind_labels": kind.labels,
-        "index_url": relative(page, f"{kind.plural}/"),
-        "status_word": record.status.word,
-        "status_class": status_css(record.status),
-        "is_live": record.phase == "live",
-        "since": record.approval.get("approved_at", "")[:10] if record.phase == "live" else "",
+        "kind_labels": labels_of(record.kind),
+        "index_url": relative(page, f"{record.kind.plural}/"),
+        "legacy_ids": list(record.legacy_ids),
         "date": date_of(record),
         "date_source": date_source(record),
-        "status_raw": raw
-        if (raw := record.text("status_raw")) and not restates(raw, record)
-        else "",
+        "updated": (record.text("updated_at") or "")[:10],
+    }
+
+
+def _state(record: Record, relations: Relations) -> dict[str, Any]:
+    is_live = record.phase == "live"
+    since = record.approval.get("approved_at", "")[:10]
+    raw = record.text("status_raw") or ""
+    if restates(raw, record):
+        raw = ""
+
+    return {
+        "sentence": relations.sentence(record),
+        "status_word": record.status.word,
+        "status_class": status_css(record.status),
+        "status_raw": raw,
+        "is_live": is_live,
+        "since": since if is_live else "",
+    }
+
+
+def _life(record: Record, relations: Relations) -> dict[str, Any]:
+    """Return what became of a record: whether it still holds, and what happened to it."""
+    events = history_of(record, relations)
+    history = [{"day": each.day, "verb": each.verb, "person": each.person} for each in events]
+    return {
         "doubts": relations.doubts(record),
         "review_due": relations.due.get(record.path),
         "built": relations.built.get(record.path),
         "freshness": freshness_words(record),
-        "legacy_ids": list(record.legacy_ids),
+        "votes": relations.votes(record),
+        "checks": relations.checks.get(record.path),
+        "history": history,
+    }
+
+
+def _words_of(record: Record, page: str, groups: Groups) -> dict[str, Any]:
+    columns = own_columns(record.kind)
+    return {
         "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in tags_of(record)],
-        "own": {column: groups.column_words(record, column, page) for column in own_columns(kind)},
-        "source": _file(record.source.path, page, site) if record.source else None,
-        "file": _file(record.path, page, site) | ({"edit": None} if record.source else {}),
+        "own": {column: groups.column_words(record, column, page) for column in columns},
+        "tasks": [task_link(task, page) for task in record.words("tasks")],
+    }
+
+
+def _addresses(record: Record, page: str, site: SiteMap) -> dict[str, Any]:
+    """Return where a record and its text are; the text is edited where it is, and not twice."""
+    file, source = _file(record.path, page, site), None
+    text_path = record.path
+    if record.source:
+        text_path = record.source.path
+        source = _file(text_path, page, site)
+        file["edit"] = None
+
+    return {
+        "file": file,
+        "source": source,
         "edit": site.forge.edit(text_path),
         "read": site.forge.view(text_path),
         "markdown": relative(page, twin_path(page)),
-        "replaced_by": references(relations.replaced_by(record)),
-        "today": references(relations.successors_today(record)),
-        "scope": {
-            "paths": [_glob(glob, record, page, relations, site) for glob in scope.paths],
-            "agents": list(scope.agents),
-            "tasks": [task_link(task, page) for task in scope.tasks],
-            "symbols": list(scope.symbols),
-            "uses": list(scope.uses),
-        },
-        "links": [(label, references(ids)) for label, ids in relations.links(record)],
-        "replaces": [{**ref, "word": ""} for ref in references(relations.replaces(record))],
-        "evidence": [
-            _evidence(kind_, text, page, relations, site) for kind_, text in record.evidence
-        ],
-        "votes": relations.votes(record),
-        "checks": relations.checks.get(record.path),
-        "log": [_in_log(other, page) for other in relations.log_around(record)],
-        "neighbours": [
-            link_to(neighbour, page) if neighbour else None
-            for neighbour in relations.neighbours(record)
-        ],
-        "cited_by": cited_by(page, relations.citers, site, without=related),
-        "tasks": [task_link(task, page) for task in record.words("tasks")],
-        "updated": (record.text("updated_at") or "")[:10],
-        "fields": [(name, texts) for name, texts in fields if max(map(len, texts)) <= SHORT],
-        "sections": [(name, texts) for name, texts in fields if max(map(len, texts)) > SHORT],
-        "data": {
-            name: value for name, value in record.data.items() if name not in ("uid", kind.prose)
-        },
     }
+
+
+def _joined(record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
+    """Return the records that a record is joined with, and what cites it besides."""
+
+    def references(ids: Sequence[str]) -> list[Ref]:
+        return [reference(any_id, page, relations, site) for any_id in ids]
+
+    links = relations.links(record)
+    replaces, replaced_by = relations.replaces(record), relations.replaced_by(record)
+    related = {*replaces, *replaced_by}
+    for _, ids in links:
+        related.update(ids)
+
+    earlier = [{**ref, "word": ""} for ref in references(replaces)]
+    today = references(relations.successors_today(record))
+    return {
+        "replaced_by": references(replaced_by),
+        "today": today,
+        "replaces": earlier,
+        "links": [(label, references(ids)) for label, ids in links],
+        "evidence": [_evidence(*each, page, relations, site) for each in record.evidence],
+        "cited_by": cited_by(page, relations.citers, site, without=related),
+    }
+
+
+def _around(record: Record, page: str, relations: Relations) -> dict[str, Any]:
+    """Return the drawing of what a record is joined with, and its neighbours in lists."""
+    neighbours = relations.neighbours(record)
+    drawn = _related(record, relations)
+    return {
+        "related": drawn,
+        "is_sketched": is_sketched(drawn),
+        "log": [_in_log(other, page) for other in relations.log_around(record)],
+        "neighbours": [link_to(each, page) if each else None for each in neighbours],
+    }
+
+
+def _scope(record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
+    scope = record.scope
+    return {
+        "paths": [_glob(glob, record, page, relations, site) for glob in scope.paths],
+        "agents": list(scope.agents),
+        "tasks": [task_link(task, page) for task in scope.tasks],
+        "symbols": list(scope.symbols),
+        "uses": list(scope.uses),
+    }
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    """Return the fields of a kind: the short ones for the margin, the others for below the prose,
+    and all as data, for a kind with a template of its own.
+    """
+    margin: list[tuple[str, list[str]]] = []
+    sections: list[tuple[str, list[str]]] = []
+    for name, texts in extra_fields(record):
+        longest = max(map(len, texts))
+        (margin if longest <= SHORT else sections).append((name, texts))
+
+    left_out = ("uid", record.kind.prose)
+    data = {name: value for name, value in record.data.items() if name not in left_out}
+    return {"fields": margin, "sections": sections, "data": data}
 
 
 def _glob(
@@ -317,6 +262,22 @@ def _glob(
     }
 
 
+def _related(record: Record, relations: Relations) -> list[tuple[str, str]]:
+    """Return what a record supersedes, is superseded by and is linked with, itself among them, by
+    age: each with the class of its dot, and what joins it with the record, "" for itself.
+    """
+    words: dict[str, str] = {}
+    for _, ids in relations.links(record):
+        words |= dict.fromkeys(ids, RELATES)
+
+    words |= dict.fromkeys(relations.replaces(record), SUPERSEDES)
+    words |= dict.fromkeys(relations.replaced_by(record), SUPERSEDES)
+    words[record.id] = ""
+    known = [relations.by_id[name] for name in words if name in relations.by_id]
+    known.sort(key=lambda other: (date_of(other), other.sort_key))
+    return [(status_css(other.status), words[other.id]) for other in known]
+
+
 def _in_log(record: Record, page: str) -> dict[str, str]:
     url = url_of(record)
     return {
@@ -324,7 +285,7 @@ def _in_log(record: Record, page: str) -> dict[str, str]:
         "title": title_of(record),
         "year": date_of(record)[:4],
         "css": status_css(record.status),
-        "word": record.status.word,
+        "word": status_word(record.status),
         "url": "" if url == page else relative(page, url),
     }
 
@@ -342,7 +303,7 @@ def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Re
 
 def link_to(record: Record, page: str) -> Ref:
     """Return how a page names a record of the site."""
-    word = "" if record.phase == "live" else record.status.word
+    word = "" if record.phase == "live" else status_word(record.status)
     return {
         "id": record.id,
         "title": record.title,
@@ -441,7 +402,9 @@ def _evidence(
 def listing(record: Record, relations: Relations) -> dict[str, object]:
     """Return a record as `records.json` lists it."""
     scope, kind = record.scope, record.kind
-    return {
+    built, due = relations.built.get(record.path), relations.due.get(record.path)
+    columns = own_columns(kind)
+    row: dict[str, object] = {
         "id": record.id,
         "kind": kind.name,
         "title": record.title,
@@ -452,16 +415,17 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "date": date_of(record),
         "date_source": date_source(record),
         "url": url_of(record),
-        "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
-        "tags": tags_of(record),
-        "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
-        "built": built_word(relations.built.get(record.path)),
-        "differs": bool(built_chip(relations.built.get(record.path))),
-        "review_due": due.since if (due := relations.due.get(record.path)) else None,
-        "replaced_by": relations.replaced_by(record),
-        "successors": [successor.id for successor in relations.successors(record)],
-        "cited_by": relations.citers.count(url_of(record)),
-        "legacy_ids": list(record.legacy_ids),
-        "updated_at": record.text("updated_at"),
-        "votes": relations.votes(record),
     }
+    row["scope"] = {"paths": list(scope.paths), "tags": list(scope.tags)}
+    row["tags"] = tags_of(record)
+    row["fields"] = {column: ", ".join(texts_of([record], column)) for column in columns}
+    row["built"] = built_word(built)
+    row["differs"] = bool(built_chip(built))
+    row["review_due"] = due.since if due else None
+    row["replaced_by"] = relations.replaced_by(record)
+    row["successors"] = [successor.id for successor in relations.successors(record)]
+    row["cited_by"] = relations.citers.count(url_of(record))
+    row["legacy_ids"] = list(record.legacy_ids)
+    row["updated_at"] = record.text("updated_at")
+    row["votes"] = relations.votes(record)
+    return row

@@ -8,6 +8,7 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sanitize import headline, unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -20,6 +21,16 @@ PHASES = ("live", "pending", "closed")  # the order of phases in lists
 def status_css(status: Status) -> str:
     """Return the CSS classes of a status: its phase, then its name."""
     return f"orbit-{status.phase} orbit-status-{status.name}"
+
+
+def states_none(record: Record) -> bool:
+    """Say whether a record's status is not stated, so that it does not wait for a decision."""
+    return record.phase == "pending" and not record.status.waits
+
+
+def is_made(record: Record) -> bool:
+    """Say whether readers follow a record: one that states no status counts."""
+    return record.phase == "live" or states_none(record)
 
 
 def title_of(record: Record) -> str:
@@ -62,8 +73,10 @@ def restates(text: str, record: Record) -> bool:
         *record.words("tasks"),
     ]
 
-    links = [text for link in record.links for text in (link.rel, link.to)]
-    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids, *links]
+    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids]
+    for link in record.links:
+        ids += (link.rel, link.to)
+
     known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(
         *map(_words, [*facts, *ids])
     )
@@ -137,9 +150,8 @@ def words_in(value: object) -> list[str]:
 
 def chip(record: Record) -> str:
     """Return a record's status as a word; the style sheet adds its icon."""
-    return (
-        f'<span class="orbit-chip {status_css(record.status)}">{escape(record.status.word)}</span>'
-    )
+    text = escape(status_word(record.status))
+    return f'<span class="orbit-chip {status_css(record.status)}">{text}</span>'
 
 
 def built_word(built: Built | None) -> str:

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
-from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.reader import Reading, digests_of
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, UNKNOWN, B
@@ -435,6 +436,7 @@ def shared_rows(
         half_life_days=half_life_days(),
         references=references,
         cache=workspace.cache,
+        digests=digests_of(records),
         kinds=workspace.kinds.fingerprint,
     )
 
@@ -468,7 +470,14 @@ def local_rows(
         replace(problem, message=without_secrets(problem.message))
         for problem in collection.problems
     ]
-    return rows_of(
+    derived = partial(
+        rows_of,
+        half_life_days=half_life_days(),
+        cache=workspace.cache,
+        digests=reading.digests,
+        kinds=workspace.kinds.fingerprint,
+    )
+    return derived(
         records,
         sources,
         problems,
@@ -476,13 +485,10 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),
-        citations=citations_of(workspace, records),
+        citations=citations_of(workspace, records, report.tracked),
         imports=imports,
         skills=list(map(_without_secrets, skills)),
-        cache=workspace.cache,
-        kinds=workspace.kinds.fingerprint,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor
@@ -48,14 +48,18 @@ class References(NamedTuple):
         return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), sentence, lines)
 
 
-def references_in_text(text: str, path: str, forms: IdForms) -> References:
-    """Return what a file's text names."""
-    citations = in_text(text, path, forms, weak=True)
+def references_in_text(
+    text: str, path: str, forms: IdForms, structure: Document | None = None
+) -> References:
+    """Return what a file's text names; `structure` is that of the text, if the caller has it."""
+    code = None if structure is None else structure.code
+    citations = in_text(text, path, forms, weak=True, code=code)
     ids = tuple((citation.id, citation.position.line) for citation in citations)
     if not is_markdown(path) or not _LOCAL_LINK.search(text):
         return References(ids)
 
-    links = [link for link in parse_markdown(text).links if link.kind != "image"]
+    structure = structure or parse_markdown(text)
+    links = [link for link in structure.links if link.kind != "image"]
     return References(ids, tuple((link.target, link.position.line) for link in links))
 
 

@@ -123,7 +123,7 @@ def related(
 
     lines: list[tuple[str, int]] = []
     if direction != "out":
-        for row in citations_of(workspace, tuple(records)):
+        for row in citations_of(workspace, tuple(records), workspace.git.tracked()):
             if row["target_id"] == record.id:
                 lines.append((str(row["path"]), int(str(row["line"]))))
 

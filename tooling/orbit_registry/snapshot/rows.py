@@ -29,7 +29,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.documents import ProseReading
-from orbit_registry.repository.reader import Reading, digest_of
+from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
@@ -37,7 +37,7 @@ from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
-from orbit_registry.workspace.cache import Cache, to_row
+from orbit_registry.workspace.cache import Cache, digest, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -144,11 +144,12 @@ def _link_rows(
         }
 
 
-def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Row]:
+def citations_of(
+    workspace: Workspace, records: Sequence[Record], tracked: Sequence[str] | None
+) -> Iterator[Row]:
     """Yield what the files of the project cite, as `_citation_rows` does; what records' texts cite
     is their own.
     """
-    tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
     homes = frozenset(record.source.path for record in records if record.source is not None)
     references = citing_references(workspace, files, without=homes)
@@ -254,6 +255,7 @@ def rows_of(
     skills: Sequence[Skill] = (),
     built: Mapping[str, Built] = MappingProxyType({}),
     cache: Cache | None = None,
+    digests: Mapping[str, str] = MappingProxyType({}),
     kinds: str = "",
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
@@ -261,15 +263,15 @@ def rows_of(
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there
     and in git, the one in git counts. `references` are what the texts of records refer to, by path
     (`references_in`), `citations` what other files name (`citation_rows`), `imports` what files
-    import of scopes. `skills` are free of secrets. `cache` has the rows of unchanged records, and
-    what their words count; `kinds` is a hash of what kinds there are.
+    import of scopes. `skills` are free of secrets. `cache` has the rows of records whose `digests`,
+    by path, did not change, and what their words count; `kinds` is a hash of what kinds there are.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
     hashes: dict[str, str] = {}
-    own_rows = _own_rows(chosen, local_ids, cache, kinds)
+    own_rows = _own_rows(chosen, local_ids, cache, digests, kinds)
     for record in chosen:
         tables = local if record.id in local_ids else shared
         hashes[record.path], rows_of_record = own_rows[record.path]
@@ -374,7 +376,11 @@ def _chosen(records: Sequence[Record], inbox: str) -> list[Record]:
 
 
 def _own_rows(
-    records: Sequence[Record], local: frozenset[str], cache: Cache | None, kinds: str
+    records: Sequence[Record],
+    local: frozenset[str],
+    cache: Cache | None,
+    digests: Mapping[str, str],
+    kinds: str,
 ) -> Mapping[str, tuple[str, Sequence[tuple[str, str]]]]:
     """Return a hash of the rows that follow from a record alone, and the rows with their tables.
 
@@ -389,8 +395,10 @@ def _own_rows(
     if cache is None:
         return {path: make(path) for path in by_path}
 
-    keys = {path: digest_of(record, kinds, record.id in local) for path, record in by_path.items()}
-    return cache.values("rows", keys, lambda path: to_row(make(path)), is_clean=True)
+    keys = {
+        path: digest(digests[path], kinds, record.id in local) for path, record in by_path.items()
+    }
+    return cache.values("rows", keys, lambda path: to_row(make(path)), clean=keys)
 
 
 def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, str]]]:

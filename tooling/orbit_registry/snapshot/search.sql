@@ -41,6 +41,14 @@ CREATE OR REPLACE MACRO word_parts(name) AS replace(regexp_replace(regexp_replac
     '([^ ])(\p{Lu}\p{Ll})', '\1 \2', 'g'), '(\p{Ll})(\p{Lu})', '\1 \2', 'g'),
     '([^\p{Nd} ])(\p{Nd})', '\1 \2', 'g'), '(\p{Nd})([^\p{Nd} ])', '\1 \2', 'g'), '$', 's'); -- codespell:ignore nd
 
+-- A word in lower case without accents, as hook/words.py folds it.
+CREATE OR REPLACE MACRO folded(word) AS CASE
+    WHEN regexp_full_match(word, '[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}\x{0300}-\x{036f}]*') -- codespell:ignore nd
+    THEN replace(replace(replace(replace(replace(replace(replace(
+        strip_accents(word), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'ø', 'o'), 'đ', 'd'), 'ł', 'l'), 'ı', 'i')
+    ELSE word
+END;
+
 CREATE OR REPLACE MACRO search(said) AS TABLE
 WITH parts AS (
     SELECT unnest(CASE
@@ -49,7 +57,7 @@ WITH parts AS (
     END) AS part
     FROM (SELECT unnest(regexp_extract_all(nfc_normalize(said), '[\p{L}\p{N}@marks@]+')) AS word) AS w
 ), words AS (
-    SELECT left(lower(p.part), @longest@) AS word
+    SELECT left(folded(lower(p.part)), @longest@) AS word
     FROM parts AS p WHERE p.part <> '' AND NOT regexp_matches(p.part, '^[@unspaced@]')
     UNION
     SELECT substr(p.part, p.place, 2)

@@ -8,7 +8,7 @@ import sqlite3
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property, lru_cache
@@ -40,10 +40,10 @@ SETTLED_NS = 2_000_000_000
 as some file systems store whole seconds.
 """
 LOCK_WAIT_SECONDS = 0.2
-LARGEST = 2_000_000_000
+LARGEST = 8_000_000_000
 """Bytes from which on it is made anew: values of files that are gone stay until then.
 
-The values of 10,000 records take 0.21 GB.
+The values of 100,000 records take 2 to 3 GB: with a smaller limit each of their runs were cold.
 """
 Parse = Callable[[str, bytes], object]
 Memo = Callable[[str, str, Callable[[], object]], Any]
@@ -60,6 +60,7 @@ class FileValue(NamedTuple):
     mtime_ns: int = 0
     error: OrbitError | None = None  # the error of reading it
     is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
+    is_plain: bool = False  # whether all texts in it are printable ASCII, as far as is known
 
 
 class Cache:
@@ -163,7 +164,9 @@ class Cache:
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
                 value = json.loads(row[5])
-                results[path] = FileValue(path, value, row[3], *stamp[:2], is_clean=True)
+                results[path] = FileValue(
+                    path, value, row[3], *stamp[:2], is_clean=True, is_plain=_is_plain(row[5])
+                )
                 continue
 
             try:
@@ -180,7 +183,14 @@ class Cache:
                 value = parse(path, content)
                 text = _storable(value)
 
-            results[path] = FileValue(path, value, digest, *stamp[:2], is_clean=text is not None)
+            results[path] = FileValue(
+                path,
+                value,
+                digest,
+                *stamp[:2],
+                is_clean=text is not None,
+                is_plain=text is not None and _is_plain(text),
+            )
 
             if text is not None and path.isprintable():
                 is_settled = max(stamp[1:]) + SETTLED_NS < now
@@ -220,12 +230,12 @@ class Cache:
         keys: Mapping[str, str],
         make: Callable[[str], object],
         *,
-        is_clean: bool = False,
+        clean: Container[str] = (),
     ) -> dict[str, Any]:
         """Return a value for each name: the stored one of its key, else what `make` returns.
 
         A key says all that a value is made from. A name keeps only the value of its newest key.
-        Values made from texts without secrets are clean: none is looked for in them.
+        The values of names in `clean` are made from texts without secrets: none is looked for.
         """
         stored = self._named(namespace, keys)
         values: dict[str, Any] = {}
@@ -236,7 +246,7 @@ class Cache:
                 continue
 
             values[name] = make(name)
-            text = _storable(values[name], is_clean=is_clean)
+            text = _storable(values[name], is_clean=name in clean)
             if text is not None and name.isprintable():
                 rows.append((namespace, name, key, _checksum(key, text), text))
 
@@ -265,9 +275,12 @@ class Cache:
             (json.loads(text) for checksum, text in rows if checksum == _checksum(key, text)), None
         )
 
-    def remember(self, namespace: str, key: str, value: object) -> None:
-        """Store a value under a key, in place of the namespace's former one."""
-        text = _storable(value)
+    def remember(self, namespace: str, key: str, value: object, *, is_clean: bool = False) -> None:
+        """Store a value under a key, in place of the namespace's former one.
+
+        In a clean value no secret is looked for.
+        """
+        text = _storable(value, is_clean=is_clean)
         if text is not None:
             row = (namespace, key, _checksum(key, text), text)
             self._write("INSERT OR REPLACE INTO memos VALUES (?, ?, ?, ?)", [row])
@@ -329,6 +342,13 @@ def _storable(value: object, *, is_clean: bool = False) -> str | None:
     if not is_same or (not is_clean and has_secret(value, text)):
         return None
     return text
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether a value that is stored as JSON has no other character than ASCII's printable
+    ones and the ends of lines.
+    """
+    return not any(sign in text for sign in ("\\u", "\\b", "\\f", "\x7f"))
 
 
 def _checksum(key: object, text: object) -> float:

@@ -187,16 +187,19 @@ class Git:
         """Return the NUL-separated names that git prints."""
         return list(filter(None, self.run_fields(*arguments, check=check, settings=settings)))
 
-    def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
+    def blobs(
+        self, names: Iterable[str], check: bool = True, limit: int | None = None
+    ) -> dict[str, bytes]:
         """Return the contents of blobs (hash or `REVISION:PATH`) in one call;
-        missing ones are left out.
+        missing ones are left out, and with a `limit` those of more bytes, which git doesn't send.
         """
         requested = [name for name in dict.fromkeys(names) if "\n" not in name]
-        if not requested:
-            return {}
+        if limit is not None:
+            sizes = self._answers("--batch-check=%(objectsize)", requested, check).splitlines()
+            sized = zip(requested, sizes, strict=False)
+            requested = [name for name, size in sized if size.isdigit() and int(size) <= limit]
 
-        lines = "".join(f"{name}\n" for name in requested).encode("utf-8", "surrogateescape")
-        answer = self.run("cat-file", "--batch", stdin=lines, check=check)
+        answer = self._answers("--batch", requested, check)
         if not answer:
             return {}
 
@@ -212,6 +215,14 @@ class Git:
                 offset += int(size) + 1
 
         return contents
+
+    def _answers(self, option: str, names: Sequence[str], check: bool) -> bytes:
+        """Return what git says of objects, in the order of their names."""
+        if not names:
+            return b""
+
+        lines = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        return self.run("cat-file", option, stdin=lines, check=check)
 
     def submodules(self, paths: Iterable[str]) -> list[str]:
         """Return those of some paths that are submodules in the index."""
@@ -464,6 +475,15 @@ class Git:
         except GitError:
             return None, []
 
+    def unlike_head(self) -> list[str]:
+        """Return the files below the folder that differ from the commit checked out, deleted and
+        untracked ones among them.
+        """
+        options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+        rows = self.run_names("status", *options, "--", ".")
+        prefix = self.prefix
+        return [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]
+
     def ignore_line(self, path: Path) -> str | None:
         """Return the `.gitignore` line for an untracked path;
         None where it is tracked or ignored already.
@@ -682,14 +702,21 @@ def commits_after(git: Git, moment: float) -> list[Commit]:
 
 
 def commits_touching(
-    git: Git, paths: Sequence[str], revisions: str, *, is_first_parent: bool = True
+    git: Git,
+    paths: Sequence[str],
+    revisions: str,
+    *,
+    is_first_parent: bool = True,
+    most: int | None = None,
 ) -> Iterator[Commit]:
-    """Yield commits that change some files or folders, newest first;
+    """Yield commits that change some files or folders, newest first, at most so many;
     `is_first_parent` takes a merge as one step.
     """
     options = ["--topo-order", "--no-renames", "--no-abbrev"]
     if is_first_parent:
         options += ("--first-parent", "-m")
+    if most is not None:
+        options.append(f"--max-count={most}")
 
     names = [f":(literal){path}" for path in paths]
     yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", *names))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.checks.duplicates import wording
 from orbit_registry.formats.position import Pointer
-from orbit_registry.formats.secrets import find_secrets, may_hold_secret
+from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -57,6 +58,11 @@ def _strings_of(record: Record) -> Iterator[_Text]:
         elif isinstance(value, Mapping):
             pending += [((*pointer, str(key)), entry) for key, entry in value.items()]
 
+    yield from _prose_of(record)
+
+
+def _prose_of(record: Record) -> Iterator[_Text]:
+    """Yield a record's prose if that is in another file."""
     if not record.kind.in_record and record.prose:
         yield _Text(record.prose, None)
 
@@ -183,7 +189,7 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
             hint = f"{template_prompt.hint}: lines {lines}"
 
         is_live = record.kind.in_document and record.phase == "live"
-        is_empty = is_live and context.wordings[record.path].strip() == record.title
+        is_empty = is_live and wording(record).strip() == record.title
         severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
         yield template_prompt.at(places[0], message, record, severity=severity, hint=hint)
 
@@ -217,7 +223,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:
-        for text in _strings_of(record):
+        for text in _prose_of(record) if record.path in context.plain else _strings_of(record):
             # The first character may be a file's mark of its encoding.
             mark = int(text.pointer is None and text.value.startswith("\ufeff"))
             if hidden := first_hidden(text.value[mark:]):
@@ -236,10 +242,10 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
-        for text in _strings_of(record):
-            if not may_hold_secret(text.value):
-                continue
+        if record.path in context.without_secrets:
+            continue
 
+        for text in _strings_of(record):
             for suspect in find_secrets(text.value):
                 size = f"{suspect.end - suspect.start} characters"
                 message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {size}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 from orbit_registry.checks.check import check
@@ -102,7 +103,7 @@ def _can_be_error(context: CheckContext, record: Record) -> bool:
 @check("ORB601", Severity.ERROR, "delete one of them, or let one replace the other")
 def same_text(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say the same, word for word, or have the same headline."""
-    for records in groups(context.records).values():
+    for kind, records in groups(context.records).items():
         for same in _copies(context, records):
             for index, record in enumerate(same[1:], start=1):
                 others = (other for other in same[:index] if not is_settled(context, other, record))
@@ -110,7 +111,7 @@ def same_text(context: CheckContext) -> Iterator[Diagnostic]:
                 if earlier is not None:
                     yield _same(context, earlier, record, "copy")
 
-        for pair in _judged_pairs(context, records):
+        for pair in _pairs_by_kind(context)[kind]:
             if pair.likeness.reason == "headline":
                 yield _same(context, pair.neighbour, pair.record, "headline")
 
@@ -156,14 +157,18 @@ def _differ(record: Record, other: Record) -> str:
 )
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say nearly the same."""
-    for records in groups(context.records).values():
+    for pairs in _pairs_by_kind(context).values():
         near = (
-            pair
-            for pair in _judged_pairs(context, records)
-            if pair.likeness.reason in ("text", "near headline", "meaning")
+            pair for pair in pairs if pair.likeness.reason in ("text", "near headline", "meaning")
         )
         for of_record in grouped(near, lambda pair: pair.record.path).values():
             yield from _nearest(context, of_record)
+
+
+@lru_cache(maxsize=1)  # two checks ask
+def _pairs_by_kind(context: CheckContext) -> Mapping[str, Sequence[_Pair]]:
+    by_kind = groups(context.records)
+    return {kind: list(_judged_pairs(context, records)) for kind, records in by_kind.items()}
 
 
 def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_Pair]:

@@ -2,7 +2,7 @@
 -- answers: Which repository inherits the records of which other one, in which state, and how many does it override?
 SELECT p.source AS source, p.repository AS repository, COUNT(l.target) AS overrides
 FROM (
-    SELECT r.repository, UNNEST(STRING_SPLIT(r.extends, ', ')) AS source
+    SELECT r.repository, UNNEST(STRING_SPLIT_REGEX(r.extends, ', ')) AS source
     FROM repositories AS r
     WHERE r.extends <> ''
 ) AS p

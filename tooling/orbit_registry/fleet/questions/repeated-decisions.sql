@@ -1,7 +1,7 @@
 -- title: Repeated decisions
 -- answers: Which decisions did several repositories take, so that the organisation could take them once?
 WITH decisions AS (
-    SELECT title_key, text_key, repository, id, title FROM records WHERE kind = 'adr' AND phase = 'live' AND NOT negated
+    SELECT title_key, text_key, repository, id, title FROM records WHERE kind = 'adr' AND phase = 'live' AND NOT negated AND NOT is_copy
 ), topics AS (
     SELECT 'title' AS alike, title_key AS topic, title_key, repository, id, title
     FROM decisions WHERE title_key IS NOT NULL

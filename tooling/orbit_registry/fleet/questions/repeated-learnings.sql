@@ -1,7 +1,7 @@
 -- title: Learnings that were learned more than once
 -- answers: Which learnings do several repositories have, so that one of them could become an organisation's rule?
 WITH learned AS (
-    SELECT title_key, text_key, repository, id, title, negated FROM records WHERE kind = 'learning' AND phase = 'live'
+    SELECT title_key, text_key, repository, id, title, negated FROM records WHERE kind = 'learning' AND phase = 'live' AND NOT is_copy
 ), topics AS (
     SELECT 'title' AS alike, title_key AS topic, title_key, negated, repository, id, title
     FROM learned WHERE title_key IS NOT NULL

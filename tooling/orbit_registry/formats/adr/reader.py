@@ -689,9 +689,9 @@ def _is_title_of_log(title: str) -> bool:
     return any(map(is_log_name, (title, parts[0], parts[-1])))
 
 
-def single_span(text: str, path: str) -> Span | None:
+def single_span(text: str, path: str, document: Document | None = None) -> Span | None:
     """Return the span of a single decision's prose, in a fourth of `read_document`'s time;
-    None if in doubt.
+    None if in doubt. `document` is the structure of the text, if the caller has it.
     """
     pure, stem = _name_of(path)
     if not is_markdown(pure.name) or is_log_name(stem) or not text.strip("\ufeff \t\r\n"):
@@ -699,7 +699,7 @@ def single_span(text: str, path: str) -> Span | None:
     if is_template(pure, stem):
         return None
 
-    document = parse_markdown(text)
+    document = document or parse_markdown(text)
     if _is_log(document, _log_headings(document)):
         return None
 

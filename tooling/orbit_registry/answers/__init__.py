@@ -1,0 +1,1 @@
+"""The table of answers: each module declares operations, from which every door is made."""

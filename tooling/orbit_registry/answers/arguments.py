@@ -1,0 +1,194 @@
+"""The arguments of an operation as JSON Schema, made from the hints of its function."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.words import ArgumentWords, Words
+from orbit_registry.model.ids import DIRECTIONS
+from orbit_registry.model.kind import PHASES, Kind
+
+Schema = Mapping[str, Any]
+
+
+class Form:
+    """What JSON Schema says of an argument but its type: `Annotated[int, Form(minimum=1)]`."""
+
+    def __init__(self, **schema: Any) -> None:
+        self.schema = schema
+
+
+Count = Annotated[int, Form(minimum=1)]
+Phase = Annotated[str, Form(enum=PHASES)]
+Direction = Annotated[str, Form(enum=DIRECTIONS)]
+Status = Annotated[str, Form(enum="statuses")]
+"""A word of a kind's status table; any word where the command is of no kind."""
+
+GENERAL = Form(general=True)
+"""Marks an argument that the command of one kind does not take."""
+DOCUMENTS = Form(documents=True)
+"""Marks an argument that the command of a kind without documents does not take."""
+TOOL = Form(tool=True)
+"""Marks an argument that only a tool takes."""
+
+PUBLISHED = frozenset(("type", "enum", "items", "minimum", "maximum", "format"))
+"""What is published of a form: the rest says which command has it, and what a path must be."""
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument: its name in Python, its JSON Schema, and how the command line writes it.
+
+    Without flags it is given by its position. `public` is its name over MCP.
+    """
+
+    name: str
+    public: str
+    schema: Schema
+    flags: tuple[str, ...]
+    metavar: str
+    help: str
+    default: Any
+    required: bool
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether it may be given several times."""
+        return self.schema.get("type") == "array"
+
+
+def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) -> list[Argument]:
+    """Return the arguments of an operation after its call; for a kind, with that kind's choices."""
+    hints = function.__annotations__
+    if any(isinstance(hint, str) for hint in hints.values()):
+        hints = typing.get_type_hints(function, include_extras=True)
+
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    arguments = [
+        _argument(parameter, hints[parameter.name], words.arguments, kind)
+        for parameter in parameters
+    ]
+    if kind is None:
+        return arguments
+
+    arguments = [each for each in arguments if "general" not in each.schema]
+    return [each for each in arguments if kind.in_document or "documents" not in each.schema]
+
+
+def _argument(
+    parameter: inspect.Parameter, hint: Any, words: Mapping[str, ArgumentWords], kind: Kind | None
+) -> Argument:
+    name = parameter.name
+    written = words.get(name, ArgumentWords(""))
+    schema = schema_of(hint, kind)
+    required = parameter.default is inspect.Parameter.empty
+    is_placed = (required and not written.flags) or written.metavar.startswith("[")
+
+    flags = written.flags
+    if not flags and not is_placed:
+        stem = name.removesuffix("s") if schema.get("type") == "array" else name
+        flags = (f"--{stem.replace('_', '-')}",)
+
+    public = name
+    if is_placed and written.metavar.strip("[].").isupper() and schema.get("type") != "array":
+        public = written.metavar.strip("[].").lower()
+    elif written.flags and schema.get("type") != "array":
+        public = written.flags[-1].lstrip("-").partition("/")[0].replace("-", "_")
+
+    default = None if required else parameter.default
+    return Argument(name, public, schema, flags, written.metavar, written.help, default, required)
+
+
+def schema_of(hint: Any, kind: Kind | None = None) -> Schema:
+    """Return the JSON Schema of a type: plain types, lists, choices, and what `Annotated` adds."""
+    if get_origin(hint) is Annotated:
+        inner, *additions = get_args(hint)
+        schema = dict(schema_of(inner, kind))
+        for addition in additions:
+            schema.update(addition.schema)
+        return _with_choices(schema, kind)
+
+    if get_origin(hint) in (Union, types.UnionType):
+        (inner,) = (part for part in get_args(hint) if part is not type(None))
+        return schema_of(inner, kind)
+
+    if get_origin(hint) is Literal:
+        return {"type": "string", "enum": list(get_args(hint))}
+
+    if get_origin(hint) in (tuple, list, Sequence):
+        return {"type": "array", "items": schema_of(get_args(hint)[0], kind)}
+
+    if hint is Path:
+        return {"type": "string", "format": "path"}
+
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return {"type": "string", "enum": [member.value for member in hint]}
+
+    return {"type": _PLAIN.get(hint, "string")}
+
+
+def data_schema(hint: Any) -> Schema:
+    """Return the JSON Schema of an answer's data: a dataclass by field, None where it may be."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return {"anyOf": [data_schema(part) for part in get_args(hint)]}
+    if hint is type(None):
+        return {"type": "null"}
+    if get_origin(hint) in (tuple, list, Sequence):
+        return {"type": "array", "items": data_schema(get_args(hint)[0])}
+    if get_origin(hint) in (dict, Mapping):
+        return {"type": "object", "additionalProperties": data_schema(get_args(hint)[1])}
+    if not dataclasses.is_dataclass(hint):
+        return schema_of(hint)
+
+    hints = typing.get_type_hints(hint)
+    names = [field.name for field in dataclasses.fields(hint)]
+    properties = {name: data_schema(hints[name]) for name in names}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def published(function: Callable[..., Any], arguments: Sequence[Argument]) -> Schema:
+    """Return the JSON Schema of an operation's arguments, and of its data if they are a dataclass
+    by field; `answers.schema.json` has the data of the others.
+    """
+    properties = {}
+    for argument in arguments:
+        schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
+        properties[argument.name] = {**schema, "description": argument.help}
+
+    form: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "required": [argument.name for argument in arguments if argument.required],
+        "additionalProperties": False,
+    }
+    returned = typing.get_type_hints(function).get("return")
+    is_form = dataclasses.is_dataclass(returned) and not hasattr(returned, "as_data")
+    if is_form and returned is not Answer:
+        return {"arguments": form, "data": data_schema(returned)}
+
+    return {"arguments": form}
+
+
+def _with_choices(schema: dict[str, Any], kind: Kind | None) -> Schema:
+    """Return a schema whose choices are those of a kind; without one, none are named."""
+    if schema.get("enum") == "statuses":
+        del schema["enum"]
+        if kind is not None:
+            schema["enum"] = list(kind.statuses)
+
+    return schema

@@ -1,0 +1,153 @@
+"""One call of an operation: the project, who asks, and a person who can be asked back."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from orbit_registry.errors import UsageError
+from orbit_registry.formats.untrusted import escaped_line
+from orbit_registry.hook.events import OPENED, Event, append
+from orbit_registry.hook.project import session_of_process
+from orbit_registry.hook.session import SessionLog
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.workspace import event_log
+from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import Workspace, path_from_root
+
+SHOW = "mcp:show"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Calling agent: its host's name, and the session whose log counts the records shown.
+
+    `hosted`: the agent's host started this process, so hooks know its session.
+    """
+
+    name: str
+    session: str
+    hosted: bool = False
+
+    def session_at(self, root: str) -> tuple[str, str] | None:
+        """Return the session of the host, else of the connection, and its agent;
+        None if there is none.
+        """
+        process_session = session_of_process(root) if self.hosted else None
+        return process_session or ((self.session, "") if self.session else None)
+
+    def ledger(self, root: str) -> SessionLog | None:
+        """Return the log of what its session was shown; None without a session."""
+        name = self.session_at(root)
+        return SessionLog(root, *name) if name is not None else None
+
+    def author(self, model: str | None = None) -> Author:
+        """Return the author of its records, never a person."""
+        return Author(self.name, "agent", model)
+
+
+class Person(Protocol):
+    """Who sits at the terminal, and can be asked."""
+
+    def confirm(self, shown: str, question: str) -> None:
+        """Show a text and ask; the call ends here unless the answer is yes."""
+
+    def answer(self, question: str) -> str:
+        """Ask for a line of text."""
+
+
+Progress = Callable[[str, int, int], None]
+"""Takes the name of a step, how much of it is done and how much there is."""
+
+
+@contextlib.contextmanager
+def unseen() -> Iterator[Progress]:
+    """Yield a progress that no one sees."""
+    yield lambda step, done, of: None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The registry, the kind of the command, and who asks.
+
+    `person` is None where no one can be asked, `caller` is None but over MCP.
+    """
+
+    open: Callable[[], Registry]
+    kind: Kind | None = None
+    person: Person | None = None
+    caller: Caller | None = None
+    progress: Callable[[], contextlib.AbstractContextManager[Progress]] = unseen
+
+    @property
+    def registry(self) -> Registry:
+        """Return the registry of the project; it is opened once."""
+        return self.open()
+
+    @property
+    def workspace(self) -> Workspace:
+        """Return the project."""
+        return self.registry.workspace
+
+    def author(self, model: str | None = None) -> Author:
+        """Return the person or agent who asks."""
+        return self.registry.author(model) if self.caller is None else self.caller.author(model)
+
+    def path(self, path: str) -> str:
+        """Return a path from the project's root; a person gives it from the current folder.
+
+        Links in its parent folders are resolved; it need not exist. A folder ends with "/".
+        """
+        root = self.workspace.root
+        if self.caller is not None:
+            if not path.strip():
+                raise UsageError("a path is empty", hint="name a file from the project's root")
+            return path_from_root(root, root, path)
+
+        if not path:
+            hint = "`.` is the folder you are in; a shell variable may be unset"
+            raise UsageError("a path is empty", hint=hint)
+
+        relative = path_from_root(root, Path.cwd(), path)
+        is_open = relative != "" and not relative.endswith("/")
+        return f"{relative}/" if is_open and (root / relative).is_dir() else relative
+
+    def of_kind(self, any_id: str) -> str:
+        """Return an id if a record of the command's kind may have it; refuse another kind's."""
+        if self.kind is None:
+            return any_id
+
+        candidates = self.registry.collection.records.matches(any_id)
+        if candidates and all(record.kind.name != self.kind.name for record in candidates):
+            other = candidates[0].kind
+            hint = f"`orbit {other.name} --help` lists what it can do"
+            if self.caller is not None:
+                hint = "call the tool that serves every kind"
+            raise UsageError(f"{candidates[0].id} is {other.with_article}", hint=hint)
+
+        return any_id
+
+    def opened(self, record: Record) -> None:
+        """Log that a record was shown in full."""
+        if self.caller is None:
+            event_log.note_opened(self.workspace, record.id)
+            return
+
+        root = str(self.workspace.root)
+        ledger = self.caller.ledger(root)
+        event = Event(SHOW, time.time())
+        event.name = OPENED
+        event.opened = [record.id]
+        event.session = ledger.name if ledger is not None else ""
+        append(root, event)
+
+
+def note(message: str) -> str:
+    """Return a note for a person, as the command line prints it below an answer."""
+    return f"note: {escaped_line(message)}"

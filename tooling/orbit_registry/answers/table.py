@@ -1,0 +1,163 @@
+"""The table of operations: what each is called, takes and answers. It reads no record.
+
+An operation is a function with an entry, `@operation(…)`, in a module of this folder. The names are
+known from the text of the modules; a module is imported when one of its operations runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from orbit_registry import answers
+
+if TYPE_CHECKING:
+    from orbit_registry.answers.arguments import Argument
+    from orbit_registry.answers.words import Words
+    from orbit_registry.model.kind import Kind
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+OfKind = Callable[["Kind"], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry: a function, and at which doors it is called by which name.
+
+    `name` is what a person types after `orbit`. `job` is its section in the list of all commands,
+    `line` its words there, if they are not the first line of its help. Where `of_kind` says yes,
+    `orbit KIND name` does it for that kind alone. `tool` is its name over MCP. `lists`: it reads
+    records, so a note says which ones could not be read. No list has it if it `is_hidden`. A group
+    (`is_group`) runs nothing: the names of its commands begin with its name.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    job: str = ""
+    line: str = ""
+    is_command: bool = True
+    is_group: bool = False
+    is_hidden: bool = False
+    of_kind: OfKind | None = None
+    tool: str = ""
+    writes: bool = False
+    lists: bool = False
+
+    @property
+    def verb(self) -> str:
+        """Return the last word of its name: `tail` of `events tail`."""
+        return self.name.rpartition(" ")[2]
+
+    @property
+    def words(self) -> Words:
+        """Return its words, as its docstring has them."""
+        from orbit_registry.answers.words import words_of  # the list of all commands does without
+
+        return words_of(self.run.__doc__ or "")
+
+    def arguments(self, kind: Kind | None = None) -> list[Argument]:
+        """Return its arguments; for a kind, with the words and choices of that kind."""
+        from orbit_registry.answers.arguments import arguments_of
+
+        return arguments_of(self.run, self.words, kind)
+
+
+ENTRIES: dict[str, Operation] = {}
+"""The operations of the modules that are imported, by the names of their functions."""
+
+
+def operation(name: str, **entry: Any) -> Callable[[Function], Function]:
+    """Enter the decorated function into the table; see `Operation` for the entry."""
+
+    def enter(function: Function) -> Function:
+        ENTRIES[f"{function.__module__}.{function.__name__}"] = Operation(name, function, **entry)
+        return function
+
+    return enter
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the text of a module says of an operation, without importing it."""
+
+    name: str
+    module: str
+    function: str
+    job: str
+    line: str
+    entry: str
+
+    @property
+    def method(self) -> str:
+        """Return its name in Python: `enforce_try` of a command of a group, else the function's."""
+        return self.name.replace(" ", "_").replace("-", "_") if " " in self.name else self.function
+
+    @property
+    def is_command(self) -> bool:
+        """Return whether `orbit NAME` runs it."""
+        return "is_command=False" not in self.entry
+
+    @property
+    def is_of_kinds(self) -> bool:
+        """Return whether `orbit KIND NAME` may run it."""
+        return "of_kind=" in self.entry
+
+    @property
+    def tool(self) -> str:
+        """Return its name over MCP; empty if no tool does it."""
+        return _stated(self.entry, "tool")
+
+    def load(self) -> Operation:
+        """Import its module and return the operation."""
+        importlib.import_module(self.module)
+        return ENTRIES[f"{self.module}.{self.function}"]
+
+
+def _modules() -> Iterator[tuple[str, str]]:
+    for folder in map(Path, answers.__path__):
+        for file in sorted(folder.glob("*.py")):
+            yield f"{answers.__name__}.{file.stem}", file.read_text("utf-8")
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """Return what the modules of this folder declare, in the order of their files."""
+    rows_read: list[Row] = []
+    for module, text in _modules():
+        rows_read += [_row(module, part) for part in text.split("\n@operation(")[1:]]
+
+    return tuple(rows_read)
+
+
+def _row(module: str, text: str) -> Row:
+    """Return the row of an entry: `"name", job="Find")`, then its function with a docstring."""
+    entry, _, after = text.partition(")\ndef ")
+    function = after.partition("(")[0]
+    summary = after.partition('"""')[2].partition("\n")[0].removesuffix('"""')
+    line = _stated(entry, "line") or summary
+    return Row(entry.split('"')[1], module, function, _stated(entry, "job"), line, entry)
+
+
+def _stated(entry: str, name: str) -> str:
+    """Return what an entry says by a name, if it is a text."""
+    after = entry.partition(f'{name}="')[2]
+    return after.partition('"')[0]
+
+
+def commands() -> Mapping[str, Row]:
+    """Return the rows that `orbit NAME` runs, by name."""
+    return {row.name: row for row in rows() if row.is_command}
+
+
+def of_kinds() -> Iterator[Operation]:
+    """Return the operations that a kind may have as `orbit KIND NAME`."""
+    return (row.load() for row in rows() if row.is_of_kinds)
+
+
+def by_method(name: str) -> Operation | None:
+    """Return the operation that Python calls by a name; None if there is none."""
+    return next((row.load() for row in rows() if row.method == name), None)

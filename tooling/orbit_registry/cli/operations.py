@@ -1,0 +1,200 @@
+"""The commands of the table of operations: arguments as options, answers as text or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orbit_registry.answers.answer import Answer, answer_of, rendered
+from orbit_registry.answers.arguments import Argument
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.table import Operation, commands, of_kinds
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    may_ask,
+    open_registry,
+    print_diagnostics,
+    print_notes,
+    print_refusals,
+    progress_display,
+    warn_of_unread,
+)
+from orbit_registry.cli.writer import give, say
+from orbit_registry.formats.untrusted import json_text
+from orbit_registry.model.ids import sequence_id
+from orbit_registry.model.kind import Kind
+
+EXAMPLE_NUMBER = 7
+PATH_CHECKS = ("file_okay", "dir_okay", "exists")
+
+
+class Terminal:
+    """The person at a terminal."""
+
+    def confirm(self, shown: str, question: str) -> None:
+        """Show a text and ask; stop unless the answer is yes."""
+        say(shown)
+        click.confirm(question, abort=True, err=True)
+
+    def answer(self, question: str) -> str:
+        """Ask for a line of text."""
+        return str(click.prompt(question))
+
+
+def command_of(operation: Operation, kind: Kind | None = None) -> click.Command:
+    """Return the command of an operation, or that of one kind."""
+    arguments = operation.arguments(kind)
+    arguments = [each for each in arguments if "tool" not in each.schema]
+    params = [parameter_of(argument, kind) for argument in arguments]
+    command = click.Command(
+        operation.verb,
+        params=params,
+        callback=partial(_run, operation, arguments, kind),
+        help=_help_of(operation, kind),
+        hidden=operation.is_hidden,
+    )
+    return format_option(command)
+
+
+def table_command(name: str) -> click.Command:
+    """Return the command `orbit NAME`, with those below it where it is a group."""
+    operation = commands()[name].load()
+    if not operation.is_group:
+        return command_of(operation)
+
+    group = click.Group(name, help=operation.words.help, no_args_is_help=True)
+    add_commands_below(group)
+    return group
+
+
+def add_commands_below(group: click.Group) -> None:
+    """Add the commands whose names begin with that of a group."""
+    for below, row in commands().items():
+        if below.startswith(f"{group.name} "):
+            group.add_command(command_of(row.load()))
+
+
+def kind_commands(kind: Kind) -> Mapping[str, click.Command]:
+    """Return the commands that the table has for a kind, by name."""
+    chosen = [each for each in of_kinds() if each.of_kind is not None and each.of_kind(kind)]
+    return {each.verb: command_of(each, kind) for each in chosen}
+
+
+def _run(
+    operation: Operation,
+    arguments: list[Argument],
+    kind: Kind | None,
+    /,
+    output: str,
+    **values: Any,
+) -> None:
+    opened = cache(open_registry)
+    person = Terminal() if may_ask(output) else None
+    call = Call(opened, kind, person, progress=progress_display)
+    chosen = {argument.name: values[argument.name] for argument in arguments}
+
+    answer = answer_of(operation.run(call, **chosen))
+    print_answer(answer, output)
+    if operation.lists:
+        warn_of_unread(opened())
+
+
+def print_answer(answer: Answer, output: str) -> None:
+    """Print an answer as text or as JSON, then the notes for a person, then what was refused."""
+    for data, line in answer.stream:
+        if output == "json":
+            give(json_text(data))
+        else:
+            say(line)
+
+    if answer.stream:
+        return
+
+    if output == "text":
+        print_diagnostics(answer.warned)
+
+    text = rendered(answer.text)
+    if answer.refused:
+        print_refusals(output, answer.data, text, answer.refused)
+
+    emit(
+        output,
+        answer.data,
+        text,
+        next_commands=answer.next,
+        diagnostics=answer.diagnostics,
+        ok=answer.ok,
+    )
+    remarks = answer.remarks if output == "text" else ()
+    print_notes([*remarks, *answer.notes])
+
+
+def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Parameter:
+    """Return the option or argument of the command line."""
+    if not argument.flags:
+        return _placed(argument)
+
+    form: Callable[..., Any] | None = _click_type(argument.schema)
+    is_switch = argument.schema["type"] == "boolean"
+    has_default = argument.default not in (None, "", (), False)
+    return click.Option(
+        [*argument.flags, argument.name],
+        type=None if is_switch else form,
+        is_flag=is_switch,
+        multiple=argument.is_list,
+        required=argument.required,
+        default=() if argument.is_list else argument.default,
+        show_default=has_default,
+        metavar=argument.metavar or None,
+        help=filled(argument.help, kind),
+    )
+
+
+def _placed(argument: Argument) -> click.Argument:
+    return click.Argument(
+        [argument.name],
+        type=_click_type(argument.schema),
+        nargs=-1 if argument.is_list else 1,
+        required=argument.required,
+        default=None if argument.is_list or argument.required else argument.default,
+        metavar=argument.metavar or None,
+    )
+
+
+def _click_type(schema: Mapping[str, Any]) -> Any:
+    """Return what click makes of a value, by its JSON Schema."""
+    if schema["type"] == "array":
+        return _click_type(schema["items"])
+    if "enum" in schema:
+        return click.Choice([str(choice) for choice in schema["enum"]])
+    if schema["type"] == "integer":
+        if {"minimum", "maximum"} & schema.keys():
+            return click.IntRange(schema.get("minimum"), schema.get("maximum"))
+        return int
+    if schema.get("format") == "path":
+        checks = {name: schema[name] for name in PATH_CHECKS if name in schema}
+        return click.Path(path_type=Path, **checks)
+    return float if schema["type"] == "number" else str
+
+
+def _help_of(operation: Operation, kind: Kind | None) -> str:
+    words = operation.words
+    return filled(words.help if kind is None else words.of_kind or words.help, kind)
+
+
+def filled(text: str, kind: Kind | None) -> str:
+    """Return a text with the words of a kind in the place of `{a_kind}` and the like."""
+    if kind is None:
+        return text
+
+    example = f"{kind.prefix}7k3fq"
+    if kind.numbering == "sequence":
+        example = sequence_id(kind.prefix, EXAMPLE_NUMBER)
+    return text.format(
+        kind=kind.name, a_kind=kind.with_article, kinds=kind.labels.lower(), id=example
+    )

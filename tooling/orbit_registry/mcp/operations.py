@@ -1,0 +1,108 @@
+"""The tools of the table of operations: a call's arguments in, its answer out."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from orbit_registry.answers.answer import answer_of, rendered
+from orbit_registry.answers.arguments import PUBLISHED, Argument
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.table import Operation, Row, rows
+from orbit_registry.mcp.tool import Tool, ToolCall, ToolResult
+
+
+@cache
+def operations_with_tools() -> Mapping[str, Row]:
+    """Return the rows of the table that a tool runs, by the tool's name."""
+    return {row.tool: row for row in rows() if row.tool}
+
+
+def tool_of(operation: Operation) -> Tool:
+    """Return the tool of an operation for which `tools.yaml` has no words."""
+    arguments = [each for each in operation.arguments() if "dry_run" not in each.name]
+    words = operation.words
+    return Tool(
+        operation.tool,
+        operation.tool.replace("_", " ").capitalize(),
+        words.agents or words.help.partition("\n\n")[0],
+        {each.public: _property(each) for each in arguments},
+        run_of(operation),
+        [each.public for each in arguments if each.required],
+        reads_only=not operation.writes,
+    )
+
+
+def _property(argument: Argument) -> Mapping[str, object]:
+    schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
+    return {**schema, "description": argument.help}
+
+
+def run_of(operation: Operation) -> Callable[[ToolCall], ToolResult]:
+    """Return what runs an operation for a call of its tool."""
+
+    def run(call: ToolCall) -> ToolResult:
+        values: dict[str, Any] = {}
+        for argument in operation.arguments():
+            for name in (argument.public, argument.name):
+                if name in call.arguments:
+                    values[argument.name] = _value(argument, call.arguments[name])
+
+        kind = None
+        if "kind" in call.arguments and "kind" not in values:
+            kind = call.registry.workspace.kinds[call.text("kind")]
+
+        agent_call = Call(lambda: call.registry, kind, caller=call.caller)
+        answer = answer_of(operation.run(agent_call, **values))
+        if answer.refused:
+            raise answer.refused[0]
+
+        return ToolResult(
+            answer.data,
+            "\n".join([rendered(answer.text), *answer.remarks]),
+            _calls(answer.next),
+            answer.paths,
+            answer.record_ids,
+            answer.is_block,
+        )
+
+    return run
+
+
+def _value(argument: Argument, value: object) -> object:
+    """Return a value as the function takes it; a list may come as words between commas."""
+    if not argument.is_list:
+        return value
+    if isinstance(value, str) and not argument.flags:
+        return (value,)
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _calls(commands: Sequence[str]) -> list[str]:
+    """Return the commands that are calls of tools, as an agent makes them."""
+    calls = [_call(command) for command in commands]
+    return [call for call in calls if call]
+
+
+def _call(command: str) -> str:
+    words = shlex.split(command)[1:]
+    row = operations_with_tools().get(words[0]) if words else None
+    if row is None:
+        return ""
+
+    operation = row.load()
+    arguments = operation.arguments()
+    flags = {flag: argument for argument in arguments for flag in argument.flags}
+    placed = [argument for argument in arguments if not argument.flags]
+    parameters: dict[str, str] = {}
+    rest = iter(words[1:])
+    for word in rest:
+        argument = flags.get(word) or placed.pop(0)
+        parameters[argument.public] = next(rest, "") if word in flags else word
+
+    return f"{row.tool} {json.dumps(parameters, ensure_ascii=False)}"

@@ -1,0 +1,104 @@
+"""What happened to records, as their fields tell it: proposed, accepted by whom, superseded,
+edited.
+"""
+
+from typing import NamedTuple
+
+from orbit_registry.lifecycle.built import State
+from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
+from orbit_registry.site.relations import Relations
+from orbit_registry.site.words import date_of, states_none
+
+EDITED, ADDED, BUILT, WRITTEN = "edited", "added", "built", "written"
+
+
+class Event(NamedTuple):
+    """What happened to a record last: a day, a verb, and who did it ("" if no person is named)."""
+
+    day: str
+    verb: str
+    person: str
+    record: Record
+    about: str = ""
+    """The subject of the commit that edited it."""
+
+
+def event_of(record: Record, relations: Relations) -> Event:
+    """Return what happened to a record last, as its fields tell it.
+
+    Of a decision that was adopted unchanged, the day is the one that its document states.
+    """
+    created, updated = (_day(record, name) for name in ("created_at", "updated_at"))
+    verb = _verb(record, relations)
+    if record.phase == "closed" and (later := relations.replaced_by(record)):
+        return Event(
+            _replaced_on(record, relations), f"superseded by {', '.join(later)}", "", record
+        )
+    if (approved := _day_of(record.approval.get("approved_at"))) and approved == updated:
+        return Event(updated, verb, str(record.approval.get("approved_by") or ""), record)
+    if _is_adopted(record):
+        return Event(date_of(record)[:10], verb, ", ".join(record.words("deciders")[:2]), record)
+    if created == updated:
+        word = verb if record.kind.in_document else ADDED
+        return Event(updated, word, _author(record), record)
+    if record.phase == "closed":
+        return Event(updated, verb, "", record)
+
+    return Event(updated, EDITED, "", record)
+
+
+def _verb(record: Record, relations: Relations) -> str:
+    """Return what was done to a record, as a word: its status, where that says so."""
+    if states_none(record):
+        return ADDED
+
+    built = relations.built.get(record.path)
+    if record.phase == "live" and built is not None and built.state is State.BUILT:
+        return f"{status_word(record.status)}, {BUILT}"
+
+    return status_word(record.status)
+
+
+def _replaced_on(record: Record, relations: Relations) -> str:
+    if not _is_adopted(record):
+        return _day(record, "updated_at")
+
+    later = (relations.by_id.get(any_id) for any_id in relations.replaced_by(record))
+    days = [date_of(successor)[:10] for successor in later if successor is not None]
+    return max([date_of(record)[:10], *days])
+
+
+def _is_adopted(record: Record) -> bool:
+    author = record.data.get("created_by")
+    return isinstance(author, dict) and author.get("role") == "import"
+
+
+def _day(record: Record, name: str) -> str:
+    return _day_of(record.text(name))
+
+
+def _day_of(moment: object) -> str:
+    return str(moment or "")[:10]
+
+
+def _author(record: Record) -> str:
+    author = record.data.get("created_by")
+    return str(author.get("name") or "") if isinstance(author, dict) else ""
+
+
+def history_of(record: Record, relations: Relations) -> list[Event]:
+    """Return what is known of a record's way, the first event first, of a day the last one."""
+    events = []
+    if not _is_adopted(record):
+        verb = WRITTEN if record.kind.in_document else ADDED
+        events.append(Event(_day(record, "created_at"), verb, _author(record), record))
+
+    approved = _day_of(record.approval.get("approved_at"))
+    if approved:
+        person = str(record.approval.get("approved_by") or "")
+        events.append(Event(approved, "approved", person, record))
+
+    events.append(event_of(record, relations))
+    by_day = {event.day: event for event in events if event.day}
+    return [by_day[day] for day in sorted(by_day)]

@@ -1,0 +1,328 @@
+"""Markdown of a document's text for its page's twin: the author's own lines, whose links lead to
+the site, without what the page does not show.
+
+Edits are made at the places that the parse knows; everything between them stays as it was written.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape, unescape
+
+from orbit_registry.formats.markdown import ATTRIBUTES, Link, slug
+from orbit_registry.formats.markdown import Heading as Title
+from orbit_registry.formats.markdown_html import Note, inert_html
+from orbit_registry.formats.position import Span
+from orbit_registry.site.code import emoji
+from orbit_registry.site.destinations import HEADING_PREFIX
+from orbit_registry.site.markdown_words import SAFE, SCHEME, escaped, link
+from orbit_registry.site.prose import Heading, Prose, TextPart, short_name
+
+Address = Callable[[str], str]  # says how a twin names what its page links to
+_ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})
+_HREF = re.compile(r' href="([^"]*)"')
+_IMAGE = re.compile(r"<img\b[^>]*>")
+_ATTRIBUTE = re.compile(r'(src|alt)="([^"]*)"')
+_HEADINGS = re.compile(r"<h[1-6]\b")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_OPENS = re.compile(r"(?<!\\)((?:\\\\)*)(<(?=[A-Za-z/!?])|\](?=\())")
+"""What would begin a tag, or a link, where the parser saw none."""
+_FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,200})\]")
+_BARE = re.compile(r"(https?://[^\s<>]*[^\s<>.,:;!?)\"'*_]|www\.[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)")
+_FENCE = re.compile(r"([ \t>]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]{0,30})[^\r\n]+")
+"""The line that opens a block of code, if more than a language follows."""
+_BLANKS = re.compile(r"[ \t>]*")
+_MARKS = re.compile(r"!!!|\?\?\?|:::")
+
+
+def markdown_of(part: TextPart, prose: Prose, address: Address) -> str:
+    """Return a part of a text as Markdown that leads where its page, `prose`, leads."""
+    writer = _Writer(part, prose, address)
+    edits = sorted(writer.edits(), key=lambda edit: edit.span.start)
+    return _CONTROLS.sub("", writer.text(edits).replace("\r\n", "\n").replace("\r", "\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    span: Span
+    text: str
+
+
+class _Writer:
+    def __init__(self, part: TextPart, prose: Prose, address: Address) -> None:
+        common = part.read.common
+        self.part, self.prose, self.address = part, prose, address
+        self.source, self.lines = common.text, common.lines
+        self.span = Span(self.lines.start_of(part.first), self.lines.start_of(part.last))
+
+        self.links = [each for each in common.links if self._is_inside(each.span)]
+        self.code = sorted((*common.code, *common.code_in_lines), key=lambda each: each.start)
+        self.code_starts = [each.start for each in self.code]
+        self.numbers = {note.name: note.number for note in part.read.footnotes}
+
+    def edits(self) -> Iterator[_Edit]:
+        """Yield what is written differently; of edits at one place the first counts."""
+        for note in self.part.read.dialect:
+            yield from self._quoted(note)
+
+        yield from self._titles(self.prose.headings)
+        for each in self.links:
+            yield from self._link(each)
+
+        common = self.part.read.common
+        for tag in filter(self._is_inside, (*common.tags, *common.html)):
+            yield _Edit(tag, self._tags(tag.of(self.source)))
+
+        for fence in filter(self._is_inside, common.code):
+            mark = _FENCE.match(self.source, fence.start, fence.end)
+            if mark is not None:
+                yield _Edit(Span(mark.end(1), mark.end()), "")
+
+        for first, last in self.part.read.definitions:
+            yield _Edit(Span(self.lines.start_of(first), self.lines.start_of(last)), "")
+
+    def text(self, edits: Sequence[_Edit]) -> str:
+        """Return the lines that the page shows, edited: of blocks, and of its footnotes."""
+        starts = [edit.span.start for edit in edits]
+        out = ""
+        end = 0
+        for first, last in self._lines_shown():
+            start = self.lines.start_of(first)
+            following = edits[bisect_left(starts, start) :]
+            text = self._edited(Span(start, self.lines.start_of(last)), following)
+            text = _without_empty_end(text)
+            if text.strip("\n> "):
+                out += ("\n" if first == end and self._is_text(first - 1) else "\n\n") + text
+
+            end = last
+
+        return out.strip("\n")
+
+    def _lines_shown(self) -> list[tuple[int, int]]:
+        lines = [(block.first, block.last) for block in self.part.blocks if block.last]
+        for note in self.part.read.footnotes:
+            is_within = any(first <= note.first < last for first, last in lines)
+            if self.part.first <= note.first < self.part.last and not is_within:
+                lines.append((note.first, note.last))
+
+        return sorted(lines)
+
+    def _is_text(self, line: int) -> bool:
+        return bool(self.source[self.lines.starts[line] : self.lines.ends[line]].strip())
+
+    def _is_inside(self, span: Span) -> bool:
+        return self.span.start <= span.start < self.span.end
+
+    def _edited(self, lines: Span, edits: Sequence[_Edit]) -> str:
+        out = []
+        at = lines.start
+        for edit in edits:
+            if edit.span.start >= lines.end:
+                break
+            if edit.span.start >= at:
+                out += [self._unedited(at, edit.span.start), edit.text]
+                at = edit.span.end
+
+        return "".join([*out, self._unedited(at, lines.end)])
+
+    def _unedited(self, start: int, end: int) -> str:
+        """Return a stretch without edits: its code unchanged, its words with what they cite."""
+        out = []
+        at = start
+        for span in self.code[max(bisect_right(self.code_starts, start) - 1, 0) :]:
+            if span.start >= end:
+                break
+            if span.end > at:
+                first, last = max(span.start, at), min(span.end, end)
+                out += [self._words(at, first), self._code(first, last)]
+                at = last
+
+        return "".join([*out, self._words(at, end)])
+
+    def _code(self, start: int, end: int) -> str:
+        code = self.source[start:end]
+        address = self.prose.cited.get(code.strip("`"))
+        if address is None or not code.startswith("`") or self._in_link(start):
+            return code
+
+        return link(code, self.address(address))
+
+    def _words(self, start: int, end: int) -> str:
+        if start >= end:
+            return ""
+
+        is_linked = self._in_link(start)
+        names = None if is_linked else self._names
+        pieces = _BARE.split(self.source[start:end])
+        pieces[::2] = [self._inert(piece, names) for piece in pieces[::2]]
+        write = _short_words if is_linked else _short
+        pieces[1::2] = map(write, pieces[1::2])
+        return "".join(pieces)
+
+    @cached_property
+    def _names(self) -> re.Pattern[str] | None:
+        """A pattern of the names that the page cites."""
+        names = sorted(self.prose.cited, key=len, reverse=True)
+        joined = "|".join(map(re.escape, names))
+        return re.compile(rf"(?<![\w/&-])(?:{joined})(?![\w-])") if names else None
+
+    def _inert(self, text: str, names: re.Pattern[str] | None) -> str:
+        text = _OPENS.sub(r"\1\\\2", text)
+        if self.numbers:
+            text = _FOOTNOTE.sub(self._number, text)
+        if names is not None:
+            text = names.sub(self._cited, text)
+
+        return emoji(text)
+
+    def _number(self, match: re.Match[str]) -> str:
+        return f"[^{self.numbers[match[1]]}]" if match[1] in self.numbers else match[0]
+
+    def _cited(self, match: re.Match[str]) -> str:
+        return link(match[0], self.address(self.prose.cited[match[0]]))
+
+    def _in_link(self, offset: int) -> bool:
+        return _covers(self._link_spans, offset) or _covers(self._pictures, offset)
+
+    def _linked(self, words: str, where: str) -> str:
+        """Return words as a link to where the page leads; the words alone if it leads nowhere."""
+        return link(words, self.address(where)) if where else words
+
+    def _link(self, each: Link) -> Iterator[_Edit]:
+        span, label = each.span, each.label
+        if label is None:
+            if not each.target.lower().startswith(SAFE):
+                yield _Edit(Span(span.start, span.start + 1), "\\<")
+            elif (short := _short(each.target)) != each.target:
+                yield _Edit(span, short)
+            return
+
+        is_image = each.kind == "image"
+        where = self.prose.links.get(("image" if is_image else "link", each.target), "")
+        is_shown = is_image and not SCHEME.match(where)
+        is_nested = is_image and _covers(self._link_spans, span.start)
+        opening, _, closing = self._linked("\0", where).partition("\0")
+        if is_shown and opening:
+            opening = f"!{opening}"
+        elif is_nested:
+            opening, closing = "", ""
+
+        if is_image and label.start == label.end:
+            opening += escaped(each.target)
+
+        yield _Edit(Span(span.start, label.start), opening)
+        yield _Edit(Span(label.end, span.end), closing)
+
+    @cached_property
+    def _link_spans(self) -> Sequence[Span]:
+        return [each.span for each in self.links if each.kind != "image"]
+
+    @cached_property
+    def _pictures(self) -> Sequence[Span]:
+        return [each.span for each in self.links if each.kind == "image"]
+
+    def _tags(self, html: str) -> str:
+        """Return HTML as the page has it; its links lead where the page leads."""
+        inert = inert_html(html, self.source)
+        return _IMAGE.sub(self._picture, _HREF.sub(self._href, inert)) if "<" in inert else inert
+
+    def _href(self, match: re.Match[str]) -> str:
+        where = self.prose.links.get(("link", unescape(match[1])), "")
+        _, _, address = self._linked("", where).partition("](")
+        return f' href="{escape(address[:-1])}"' if address else ""
+
+    def _picture(self, match: re.Match[str]) -> str:
+        attributes = {name: unescape(text) for name, text in _ATTRIBUTE.findall(match[0])}
+        source = attributes.get("src", "")
+        where = self.prose.links.get(("image", source), "")
+        written = self._linked(escaped(attributes.get("alt") or source), where)
+        is_shown = where and not SCHEME.match(where)
+        return f"!{written}" if is_shown else written
+
+    def _titles(self, headings: Sequence[Heading]) -> Iterator[_Edit]:
+        titles = self.part.read.common.headings
+        by_line = {self.lines.index_of(title.section.start): title for title in titles}
+        at = 0
+        for block in self.part.blocks:
+            title = by_line.get(block.first) if block.html.startswith("<h") else None
+            if title is not None and at < len(headings):
+                yield from self._title(title, headings[at], block.last)
+
+            at += len(_HEADINGS.findall(block.html))
+
+    def _title(self, title: Title, heading: Heading, last: int) -> Iterator[_Edit]:
+        """Yield the edits of a heading: its level on the page, and its anchor there."""
+        if "\n" in title.title.of(self.source):
+            return
+
+        anchor = heading.id.removeprefix(HEADING_PREFIX)
+        mark = "" if anchor == slug(heading.text) else f'<a id="{escape(anchor)}"></a>\n\n'
+        start, end = title.section.start, self.lines.ends[last - 1]
+        attributes = ATTRIBUTES.search(self.source, title.title.start, title.title.end)
+        words_end = attributes.start() if attributes else title.title.end
+        yield _Edit(Span(start, title.title.start), f"{mark}{'#' * heading.level} ")
+        yield _Edit(Span(words_end, end), "")
+
+    def _quoted(self, note: Note) -> Iterator[_Edit]:
+        """Yield the edits that make a quote of a note of another dialect."""
+        first, end = self.lines.starts[note.first], self.lines.ends[note.first]
+        mark = _MARKS.search(self.source, first, end)
+        if mark is None:
+            return
+
+        column = mark.start() - first
+        before = self.source[first : mark.start()]
+        prefix = "".join(sign if sign in "> \t" else " " for sign in before)
+        title = escaped(note.title)
+        head = f"> **{title}**\n{prefix}>" if title else ">"
+        if note.title.lower() == note.kind.lower() in _ALERTS:
+            head = f"> [!{note.kind.upper()}]"
+
+        yield _Edit(Span(mark.start(), end), head)
+        last = note.last - 1 if note.is_closed else note.last
+        for line in range(note.first + 1, last):
+            yield self._quoted_line(line, column, 0 if note.is_closed else 4)
+
+        if note.is_closed and last < len(self.lines):
+            yield _Edit(Span(self.lines.starts[last], self.lines.ends[last]), prefix)
+
+    def _quoted_line(self, line: int, column: int, indent: int) -> _Edit:
+        start, end = self.lines.starts[line], self.lines.ends[line]
+        blanks = _BLANKS.match(self.source, start, end)
+        place = min(start + column, blanks.end() if blanks else start)
+        following = self.source[place : min(place + indent, end)]
+        removed = 1 if following.startswith("\t") else len(following) - len(following.lstrip(" "))
+        is_text = bool(self.source[place:end].strip("> \t"))
+        return _Edit(Span(place, place + removed), "> " if is_text else ">")
+
+
+def _short(address: str) -> str:
+    """Return an address of an issue or a change as a link with its short name."""
+    name = short_name(address)
+    return link(escaped(name), address) if name else address
+
+
+def _short_words(address: str) -> str:
+    """Return an address of an issue or a change as its short name."""
+    return escaped(short_name(address)) or address
+
+
+def _without_empty_end(text: str) -> str:
+    """Return a text without the blank lines at its end, also where these are quoted."""
+    lines = text.rstrip().split("\n")
+    while lines and not lines[-1].strip("> \t"):
+        lines.pop()
+
+    return "\n".join(lines)
+
+
+def _covers(spans: Sequence[Span], offset: int) -> bool:
+    """Say whether one of some spans, none in another, has a place in it."""
+    at = bisect_right(spans, offset, key=_start) - 1
+    return at >= 0 and offset < spans[at].end
+
+
+def _start(span: Span) -> int:
+    return span.start

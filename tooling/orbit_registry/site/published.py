@@ -1,0 +1,203 @@
+"""What the pages are made from: the records that are shown, and all that is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, cast
+
+from orbit_registry.matching.visibility import (
+    Visibility,
+    summaries,
+    surroundings_of,
+    visibilities,
+)
+from orbit_registry.model.diagnostic import Location
+from orbit_registry.model.record import Record
+from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
+from orbit_registry.site.documents import ProseLoader, adjacent_documents
+from orbit_registry.site.groups import Groups, groups_of
+from orbit_registry.site.lists import Index
+from orbit_registry.site.memo import PageCache
+from orbit_registry.site.mentions import citers_of, references_by
+from orbit_registry.site.relations import Relations
+from orbit_registry.site.search_data import line_of
+from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.stage import BuildContext
+from orbit_registry.site.views import card_html, cited_urls
+from orbit_registry.snapshot.references import References
+
+MOST_FILES = 20  # of those that a glob matches, on a record's page
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The records of a site and what relates them; every page is made from this."""
+
+    context: BuildContext
+    loader: ProseLoader
+    relations: Relations
+    groups: Groups
+    indexes: Mapping[str, Index]
+    """By kind."""
+    visibility: Mapping[str, Visibility]
+    """Where agents are shown each record, the same for every reader."""
+    adjacent: Mapping[str, tuple[str, str]]
+    """The documents before and after each, by its URL."""
+    origins: Mapping[str, Location]
+    """The source of each page that shows a record or a document, by its URL."""
+    adopted: Mapping[str, Record]
+    """The records that the repository's own pages show, by the URL of the page."""
+    has_console: bool
+    has_database: bool
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the repository's own pages may load and run what they like: MkDocs runs their
+        code anyway.
+        """
+        config = self.context.sources.user_config
+        return config is not None and config.is_trusted
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """The records that the site shows."""
+        return self.context.records
+
+    @property
+    def site(self) -> SiteMap:
+        """Where everything is on the site."""
+        return self.context.sources.site
+
+    @property
+    def overlooked(self) -> str:
+        """How many live records no edit shows, in a sentence; empty for none."""
+        return "; ".join(summaries(self.records, self.visibility))
+
+    @property
+    def listed(self) -> list[str]:
+        """The files of the repository that the site may name."""
+        return listed_files(self.context)
+
+
+def published(
+    context: BuildContext, pages: PageCache, *, has_console: bool, has_database: bool
+) -> Published:
+    """Return what the pages of a staged site are made from; `pages` remembers what is costly."""
+    sources, records = context.sources, context.records
+    loader = ProseLoader(sources.publication, context.registry.reading.states)
+    relations = _relations(context, loader, pages)
+    by_url = {url_of(record): record for record in records}
+    sources.site.preview = cache(partial(_card, by_url, relations.sentences))
+
+    indexes = {}
+    for kind in sources.kinds:
+        same = [record for record in records if record.kind.name == kind.name]
+        indexes[kind.name] = Index(kind, same)
+
+    return Published(
+        context,
+        loader,
+        relations,
+        groups_of(records),
+        indexes,
+        _visibility(context),
+        adjacent_documents(sources.documents, context.staged.titles),
+        _origins(context),
+        {url: record for url, record in by_url.items() if record.page is not None},
+        has_console,
+        has_database,
+    )
+
+
+def listed_files(context: BuildContext) -> list[str]:
+    """Return the files of the repository that the site may name."""
+    leaves_out = context.sources.publication.leaves_out
+    return [path for path in context.sources.site.listed or () if not leaves_out(path)]
+
+
+def cards_html(site: SiteMap, html: str, page: str) -> str:
+    """Return the previews of the records that a page cites."""
+    cards = "".join(site.preview(url) for url in cited_urls(html, page))
+    return f'<div class="orbit-cards" hidden>{cards}</div>' if cards else ""
+
+
+def _origins(context: BuildContext) -> dict[str, Location]:
+    origins = {}
+    for document in context.sources.documents:
+        origins[document.url] = Location(document.path)
+
+    for record in context.records:
+        origins[url_of(record)] = Location(record.source.path if record.source else record.path)
+
+    return origins
+
+
+def _card(by_url: Mapping[str, Record], sentences: Mapping[str, str], url: str) -> str:
+    record = by_url.get(url)
+    return card_html(record, url, sentences.get(record.path, "")) if record else ""
+
+
+def _relations(context: BuildContext, loader: ProseLoader, pages: PageCache) -> Relations:
+    records, site = context.records, context.sources.site
+    references = {record.path: _references(record, loader, site, pages) for record in records}
+    citers = citers_of(
+        records,
+        lambda record: references[record.path],
+        context.citing,
+        site,
+        context.staged.titles,
+    )
+    return Relations(
+        records,
+        context.freshness,
+        due=context.due,
+        built=context.built,
+        citers=citers,
+        matches=_matches(context, pages),
+        checks=_checks(context),
+        sentences={path: names.sentence for path, names in references.items()},
+    )
+
+
+def _references(record: Record, loader: ProseLoader, site: SiteMap, pages: PageCache) -> References:
+    def read() -> References:
+        text = loader.text(record)
+        return references_by(text, site.forms, line_of(record, text.text))
+
+    return References.from_row(pages.value(record.path, loader.stamp(record), read))
+
+
+def _matches(context: BuildContext, pages: PageCache) -> Mapping[str, FilesByGlob]:
+    """Return the files that the records' scopes match, as far as the site may name them."""
+    files = listed_files(context)
+    scopes = {record.path: record.globs for record in context.records if record.globs}
+    matches = pages.value(
+        "matches", [scopes, files], lambda: files_of_scopes(scopes, files, MOST_FILES)
+    )
+    return cast(Mapping[str, FilesByGlob], matches)
+
+
+def _checks(context: BuildContext) -> dict[str, dict[str, Any]]:
+    if not any("checks" in record.data for record in context.records):
+        return {}
+
+    from orbit_registry.site.enforced import checks_by_record  # few collections have checks
+
+    files = [*context.citing, *context.checked]
+    sources = context.sources
+    return checks_by_record(sources.publication, context.records, files, sources.site)
+
+
+def _visibility(context: BuildContext) -> Mapping[str, Visibility]:
+    """Return where agents are shown each record; no withheld file counts."""
+    publication = context.sources.publication
+    around = surroundings_of(publication.workspace)
+    files = [path for path in around.files if not publication.leaves_out(path)]
+
+    # The records of the site may lack parts of their scopes, which are not published.
+    whole = {record.path: record for record in around.records}
+    records = [whole.get(record.path, record) for record in context.records]
+    judged = visibilities(records, replace(around, files=files, personal=(), project=""))
+    return {path: entry.with_text(publication.text) for path, entry in judged.items()}

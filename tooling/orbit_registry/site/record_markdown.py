@@ -1,0 +1,103 @@
+"""A record's page as Markdown: the template of its kind, filled with what its HTML page shows."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import DictLoader, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from orbit_registry.errors import ConfigError
+from orbit_registry.model.kind import Kind
+from orbit_registry.site.markdown_words import code, escaped, fenced, inline, link
+from orbit_registry.site.prose_markdown import Address
+
+FOLDER = Path(__file__).parent / "templates"
+TEMPLATE = "page.md"
+_GAPS = re.compile(r"\n{3,}")
+_LINE = "\x01"
+"""The end of a line that is taken over with its blanks: of prose and of code."""
+
+
+class _Lines(str):
+    """Text of several lines that is Markdown already."""
+
+
+def _written(value: object) -> Markup:
+    """Return a value of a template as Markdown: text means itself, and is one line."""
+    if isinstance(value, _Lines):
+        return Markup(value.replace("\n", _LINE))
+    if isinstance(value, Markup):
+        return value
+
+    return Markup(escaped(" ".join(str(value).split())))
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    templates = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.md"))}
+    environment = ImmutableSandboxedEnvironment(
+        loader=DictLoader(templates),
+        autoescape=True,
+        finalize=_written,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["at"] = lambda words, url: Markup(link(_written(words), url or ""))
+    environment.filters["cell"] = lambda text: Markup(_written(text).replace("|", "\\|"))
+    environment.filters["code"] = lambda text: Markup(code(str(text)))
+    environment.filters["fenced"] = lambda text: _Lines(fenced(str(text)))
+    environment.filters["headline"] = lambda text: Markup(inline(str(text)))
+    return environment
+
+
+@cache
+def _template(kind_folder: Path) -> Template:
+    file = kind_folder / TEMPLATE
+    try:
+        if file.is_file():
+            return _environment().from_string(file.read_text("utf-8"))
+        return _environment().get_template("record.md")
+    except (TemplateError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: {error}", hint="compare with a shipped page.md") from None
+
+
+def record_markdown(kind: Kind, view: Mapping[str, Any], prose: str, address: Address) -> str:
+    """Return a record's page as Markdown; `prose` is its text as Markdown, `address` says how a
+    twin names what the page links to.
+    """
+    values = {
+        name: value if name == "data" else _led(value, address) for name, value in view.items()
+    }
+    try:
+        text = _template(kind.folder).render(record=values, body=_Lines(prose))
+    except (TemplateError, TypeError) as error:
+        raise ConfigError(
+            f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.md"
+        ) from None
+
+    return _GAPS.sub("\n\n", text).replace(_LINE, "\n").strip("\n")
+
+
+def about_markdown(view: Sequence[Any], address: Address) -> str:
+    """Return the part below a document as Markdown: who cites it, and records that apply."""
+    citers, _, applying = view
+    values = {"citers": _led(citers, address), "applying": _led(applying, address)}
+    text = _environment().get_template("about.md").render(values)
+    return _GAPS.sub("\n\n", text).strip("\n")
+
+
+def _led(value: Any, address: Address) -> Any:
+    """Return a part of a view whose addresses are those of the twin."""
+    if isinstance(value, Mapping):
+        return {
+            name: address(part) if name == "url" and part else _led(part, address)
+            for name, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_led(part, address) for part in value]
+
+    return value
