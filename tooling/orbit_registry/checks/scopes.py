@@ -97,7 +97,7 @@ def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], bel
 def literal_glob(
     text: str, folders: Mapping[str, list[str]], files: Collection[str] = ()
 ) -> str | None:
-    """Return a glob with its brackets and braces escaped where a folder or a file has these
+    """Return a glob with its brackets and braces escaped where a folder or a file has such
     characters in its name: `app/[[]slug]/**` for `app/[slug]/**`; None if there is none.
     """
     parts: list[str] = []
