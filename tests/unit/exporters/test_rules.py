@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from orbit_registry.cli import publish
+from orbit_registry.answers import exports
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters import plugin, rule_files
 from orbit_registry.exporters.rule_files import CLAUDE
@@ -226,4 +226,4 @@ def test_half_a_block_is_never_guessed_at(text: str) -> None:
 
 def test_the_command_offers_skills_for_every_agent() -> None:
     """The command states the names, so that its help loads no exporter."""
-    assert set(publish.SKILL_AGENTS) == set(plugin.FOLDERS)
+    assert set(exports.SKILL_AGENTS) == set(plugin.FOLDERS)
