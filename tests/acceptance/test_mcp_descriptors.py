@@ -16,6 +16,7 @@ from mcp.client.session import ClientSession  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 from tests.acceptance.test_mcp import PROGRAM, TOKEN, client  # noqa: E402
 from tests.conftest import Git  # noqa: E402
+from tests.files import configure  # noqa: E402
 
 from orbit_registry.registry import Registry  # noqa: E402
 from orbit_registry.workspace.author import Author  # noqa: E402
@@ -35,6 +36,7 @@ def root(tmp_path: Path, git: Git) -> Path:
     folder.mkdir()
     git(folder, "init", "--quiet")
     Registry.init(folder)
+    configure(folder, "loop: {enabled: true}\n")
     fields = {"summary": "Uploads are retried", "scope": {"paths": ["src/**"]}}
     Registry.open(folder).add("learning", fields, Author("Ada Example", "human"))
     return folder

@@ -87,8 +87,12 @@ def derived(root: Path) -> dict[str, str]:
 
 
 def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str]) -> None:
+    put(root, "gone/old.py", "one\n")
+    put(root, "new/old.py", "two\n")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Start")
+    git(root, "rm", "-rq", "gone", "new")
+    git(root, "commit", "-q", "-m", "Remove two folders")
     commit = git(root, "rev-parse", "HEAD").strip()
     evidence = [{"kind": "file", "reference": "lib/c.py:7"}, {"kind": "task", "reference": "T-1"}]
     learn(root, "fresh")

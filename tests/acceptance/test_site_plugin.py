@@ -115,6 +115,8 @@ def test_a_decision_keeps_its_page_and_gains_its_record(
     page = tmp_path / "site" / (f"{url}index.html" if directories else url)
     html = page.read_text("utf-8")
     assert "Our own announcement" in html
+    assert 'type="application/atom+xml"' in html  # of our main template, which theirs does not end
+    assert "@@orbit:" not in html
     assert '<div class="admonition note">' in html
     assert re.search(r"orbit-banner(?:(?!</div>).)*0002-use-a-database", html, re.DOTALL)
     assert len(re.findall(r"<h1\b", html)) == 1

@@ -6,6 +6,7 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -231,8 +232,17 @@ class Registry(Verbs):
     ) -> adrs.AddResult:
         """Add a decision: record and document in one step."""
         from orbit_registry.operations import adr as adrs
+        from orbit_registry.operations import lifecycle
 
-        return adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
+        added = adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
+        record = added.record
+        if dry_run or record.phase != "live":
+            return added
+
+        for old in decision.supersedes:
+            _, record = lifecycle.supersede(self._reread(), old, record.id, author=self.author())
+
+        return dataclasses.replace(added, record=record)
 
     def amend_adr(
         self,
@@ -437,12 +447,13 @@ class Registry(Verbs):
         return follow_renames(self._reread(), self.collection.records.of_kind(kind), write=write)
 
     def verify(
-        self, any_id: str, statement: verification.Verification
+        self, any_id: str, statement: verification.Verification, *, dry_run: bool = False
     ) -> verification.VerifyResult:
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
-        return verification.verify(self._reread(), any_id, statement, self.author())
+        workspace, author = self._reread(), self.author()
+        return verification.verify(workspace, any_id, statement, author, dry_run=dry_run)
 
     def check(
         self,

@@ -100,3 +100,29 @@ def test_no_rename_is_followed_before_the_first_commit(git_repo: Path, git: Git)
     subprocess.run(["git", "update-ref", "-d", "HEAD"], cwd=git_repo, check=True)
     bring_up_to_date(git_repo)
     assert shown(git_repo, "shop/checkout/a.py", "s") == []
+
+
+STALE = "matches, but may be out of date: shown as one line that says so"
+
+
+@pytest.mark.parametrize(
+    ("removed", "reason"),
+    [
+        ([], "matches and is shown"),
+        (["git rm -q lib/a.py"], STALE),
+        (["git rm -q lib/a.py", "git commit -qm Remove"], STALE),
+    ],
+    ids=["never there", "removed", "removed in a commit"],
+)
+def test_a_scope_waits_for_its_first_file_and_is_stale_after_its_last(
+    git_repo: Path, removed: list[str], reason: str
+) -> None:
+    put(make_workspace(git_repo), "src/a.py", *(["lib/a.py"] if removed else []))
+    write_learning(git_repo, "7k3fq", scope={"paths": ["lib/**"]})
+    commit(git_repo)
+    for step in removed:
+        subprocess.run(step.split(), cwd=git_repo, check=True)
+    bring_up_to_date(git_repo)
+
+    (answer,) = explain(open_workspace(git_repo), "lib/b.py")
+    assert answer.text == reason

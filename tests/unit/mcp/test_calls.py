@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from mcp import types
 from tests.files import commit, configure, events, write
 from tests.unit.enforce.test_run import NO_PRINT, decide
 
@@ -21,6 +22,7 @@ from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.index import open_index
 from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
+from orbit_registry.mcp.server import _tool as as_listed
 from orbit_registry.mcp.server import open_registry
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.mcp.tools import ALIASES, PREFIX, available_tools, listed_tools
@@ -30,6 +32,7 @@ from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import open_workspace
 
 LAYOUT = {
     "id": "layout",
@@ -372,15 +375,66 @@ def test_every_tool_says_what_it_takes() -> None:
         assert all("description" in form for form in tool.properties.values()), tool.name
 
 
-def test_the_list_of_tools_costs_little_context() -> None:
+def test_the_list_of_tools_costs_little_context(root: Path) -> None:
     listed = listed_tools()
-    assert {"note", "fail", "retro", "queue"} <= {tool.name for tool in listed}
-    assert len(listed) == 10
-    assert (
-        len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in listed])) < 10_000
-    )
+    assert [tool.name for tool in listed] == ["search", "show", "match", "brief", "add", "vote"]
+    answer = types.ListToolsResult(tools=[as_listed(tool) for tool in listed])
+    assert len(answer.model_dump_json(by_alias=True, exclude_none=True)) < 5_200
     with_aliases = {tool.name for tool in listed_tools(aliases=True)}
     assert {"orbit.search", "orbit.adr.add", "orbit.learning.vote"} <= with_aliases
+
+    configure(root, "loop: {enabled: true}\n")
+    with_loop = {tool.name for tool in listed_tools(workspace=open_workspace(root))}
+    assert with_loop - {tool.name for tool in listed} == {"note", "fail", "retro", "queue"}
+
+
+def test_a_call_may_give_what_the_list_leaves_out(call: Call) -> None:
+    assert not call("search", query="uploads", context_tags="care", budget="lean").is_error
+    assert not call("brief", text="Upload a file", purpose="prompt", task_class="qa").is_error
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"paths": ["lib/**"], "tags": ["care"]},
+        {"scope": {"paths": ["lib/**"], "tags": ["care"]}},
+        {"paths": ["lib/**"], "scope": {"tags": ["care"]}},
+    ],
+)
+def test_paths_and_tags_are_in_the_scope_or_next_to_it(call: Call, shape: dict[str, Any]) -> None:
+    fields = {"summary": "Lib needs care", **shape}
+    written = data(call("add", kind="learning", fields=fields, confirm=True))
+    assert written["scope"] == {"paths": ["lib/**"], "tags": ["care"]}
+
+
+def test_a_wrong_field_is_answered_with_an_example(call: Call) -> None:
+    reply = call("add", kind="learning", fields={"summary": "x", "globs": ["src/**"]})
+    assert reply.is_error
+    assert 'for example {"summary": "…", "paths": ["src/**"]}' in reply.structured["hint"]
+
+
+def test_what_no_edit_will_show_is_said(call: Call) -> None:
+    text = call("add", kind="learning", fields={"summary": "Care for the lib"}, confirm=True).text
+    assert "at no edit" in text
+
+
+def test_a_brief_names_what_the_session_has(call: Call) -> None:
+    assert data(call("match", paths=["src/a.py"]))["matches"]
+    text = call("brief", paths=["src/a.py"]).text
+    assert re.fullmatch(r"2 records apply; this session has them: L-\w{5}, L-\w{5}", text)
+
+
+def test_a_note_answers_with_calls_of_tools(call: Call) -> None:
+    reply = call("note", text="Uploads fail without a retry key", attempts=3, paths=["src/a.py"])
+    assert "orbit " not in reply.text
+    assert 'add {"kind": "learning", "fields": {"summary": "Uploads fail' in reply.text
+    assert all("orbit " not in (ask["command"] or "") for ask in data(reply)["asks"])
+
+
+def test_an_unknown_number_is_not_guessed(call: Call) -> None:
+    reply = call("show", id="ADR-0099")
+    assert reply.is_error
+    assert "did you mean" not in json.dumps(reply.structured)
 
 
 def test_work_is_noted_marked_and_looked_back_on(call: Call, root: Path) -> None:

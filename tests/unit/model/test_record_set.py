@@ -72,7 +72,8 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
 @pytest.mark.parametrize(
     ("query", "nearest"),
     [
-        ("ADR-0021", ["ADR-0020 (Keep what is measured)"]),
+        ("ADR-0021", []),
+        ("ADRR-0020", ["ADR-0020 (Keep what is measured)"]),
         ("uploads-retried", ["ADR-0007 (Uploads are retried)"]),
         ("L-zzzzz", []),
     ],

@@ -354,4 +354,6 @@ def test_a_number_that_is_lost_is_said_to_be_taken_here(registry: Registry) -> N
     registry.refresh()
     again = registry.add_adr(NewAdr("Use SQLite", body=BODY))
     assert again.record.id == "ADR-0002"
-    assert again.above.startswith("ADR-0001 taken here before (if that was thrown away, `rm ")
+    assert again.above.startswith(
+        "ADR-0001, used in this clone before and not there any more; `rm "
+    )

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from orbit_registry.site.hosting import FORMS
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
@@ -168,3 +169,29 @@ def test_a_decision_is_not_from_the_day_of_its_adoption() -> None:
     data: dict[str, object] = {"id": "X-1", "created_at": "2026-05-04T00:00:00Z"}
     days = [date_of(Record(load_kinds()[kind], data, "x/x.yaml")) for kind in ("adr", "learning")]
     assert days == ["", "2026-05-04"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "forge", "url"),
+    [
+        ("issue", "12", "github", "/issues/12"),
+        ("issue", "#12", "gitlab", "/-/issues/12"),
+        ("pr", "3", "github", "/pull/3"),
+        ("pr", "!3", "gitlab", "/-/merge_requests/3"),
+        ("pr", "#3", "forgejo", "/pulls/3"),
+        ("pr", "3", "bitbucket", "/pull-requests/3"),
+        ("issue", "PROJ-7", "github", None),
+        ("issue", "https://tracker.example/7", "github", "https://tracker.example/7"),
+    ],
+)
+def test_evidence_leads_to_the_issue_or_the_change(
+    site: SiteMap, kind: str, text: str, forge: str, url: str | None
+) -> None:
+    hosted = replace(site, forge=replace(site.forge, form=FORMS[forge]))
+    record = _decision(1)
+    data = {**record.data, "evidence": [{"kind": kind, "reference": text}]}
+    view = record_view(
+        Record(record.kind, data, record.path), "", Relations([]), hosted, groups_of([])
+    )
+    address = f"https://github.com/acme/demo{url}" if url and url.startswith("/") else url
+    assert view["evidence"] == [{"kind": kind, "text": text, "url": address}]

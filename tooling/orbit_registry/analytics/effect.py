@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from orbit_registry.analytics.figures import Z, mean, newcombe, rounded
 from orbit_registry.analytics.stats import PRIOR, WEIGHTS, Pair
+from orbit_registry.errors import plural
 
 FEWEST = 20  # sessions that each arm needs
 FEWEST_CASES = 5  # pairs with and without an outcome that a share of all records needs
@@ -226,7 +227,9 @@ class Report:
     def _lines(self) -> Iterator[str]:
         overall, without, labels = self.overall, WITHOUT[self.by], LABELS[self.by]
         what = "sessions" if self.by == LOT else "commits"
-        counts = f"shown {overall.shown} times, {without} {overall.withheld} times"
+        counts = (
+            f"shown {plural(overall.shown, 'time')}, {without} {plural(overall.withheld, 'time')}"
+        )
         yield f"{counts}, in {self.sessions} {what}; by {self.by}"
 
         if self.reason:
@@ -241,7 +244,7 @@ class Report:
         if self.by == LOT:
             yield (
                 f"  transcripts that tell turns and tokens: of {self.transcripts} of "
-                f"{self.sessions} sessions"
+                f"{plural(self.sessions, 'session')}"
             )
 
         yield from _power(overall, labels)

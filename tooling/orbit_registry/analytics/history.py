@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import UnreadableFileError, UsageError
+from orbit_registry.errors import UnreadableFileError, UsageError, plural
 from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.votes import parse_time
@@ -282,7 +282,7 @@ def _history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History
 
     if unread:
         notes.append(
-            f"{unread} of {len(versions)} versions hold no record that can be read today and "
+            f"{unread} of {plural(len(versions), 'version')} can be read as no record today and "
             f"were left out"
         )
 

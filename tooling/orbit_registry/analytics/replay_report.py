@@ -10,7 +10,7 @@ from orbit_registry.analytics.figures import percent, percentile, ratio
 from orbit_registry.analytics.history import History, load_history
 from orbit_registry.analytics.replay import BY_ID, NameResolver, Replay, ReplayedCommit
 from orbit_registry.analytics.stats import UsageSlice
-from orbit_registry.errors import listed
+from orbit_registry.errors import listed, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.drops import DROPS
 from orbit_registry.model.record import Record
@@ -274,10 +274,14 @@ class Report:
         yield from (f"  {note}" for note in self.past.notes)
 
         if tally.without_files:
-            yield f"  {tally.without_files} more commits touch no file and count nowhere"
+            others = plural(tally.without_files, "more commit touches", "more commits touch")
+            yield f"  {others} no file and count nowhere"
 
         if self.skipped_count:
-            yield f"  {self.skipped_count} lines are not commits and were skipped:"
+            lines = plural(
+                self.skipped_count, "line is no commit and was", "lines are not commits and were"
+            )
+            yield f"  {lines} skipped:"
             yield from (f"    line {line}: {reason}" for line, reason in self.skipped)
 
     def _shown(self) -> Iterator[str]:
@@ -309,8 +313,8 @@ class Report:
         pairs, everywhere = self.tally.citations, sum(self.tally.shown)
         yield ""
         yield (
-            f"{pairs.commits:,} commits name a record that could be shown then, by its id or "
-            f"by one of its tasks"
+            f"{plural(pairs.commits, 'commit names', 'commits name')} a record that could be shown "
+            f"then, by its id or by one of its tasks"
         )
         yield f"precision   {_of(pairs.shown, pairs.shown_in_citing, 'shown in them')} are named"
         yield (
@@ -348,7 +352,7 @@ class Report:
         records, tally = self.past.latest, self.tally
         could = len(tally.by_record) + len(tally.never)
         yield ""
-        yield f"{len(tally.by_record)} of {could} records that could be shown were"
+        yield f"{len(tally.by_record)} of {plural(could, 'record')} that could be shown were"
 
         for uid, commits in self._top[:LISTED]:
             cited = tally.cited_by_record[uid]

@@ -37,6 +37,8 @@ DOCUMENTS = Form(documents=True)
 """Marks an argument that the command of a kind without documents does not take."""
 TOOL = Form(tool=True)
 """Marks an argument that only a tool takes."""
+EARLIER = Form(hidden=True)
+"""Marks an earlier flag: the command takes it, and its help does not list it."""
 
 PUBLISHED = frozenset(("type", "enum", "items", "minimum", "maximum", "format"))
 """What is published of a form: the rest says which command has it, and what a path must be."""

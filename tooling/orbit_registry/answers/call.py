@@ -120,8 +120,10 @@ class Call:
         is_open = relative != "" and not relative.endswith("/")
         return f"{relative}/" if is_open and (root / relative).is_dir() else relative
 
-    def of_kind(self, any_id: str) -> str:
-        """Return an id if a record of the command's kind may have it; refuse another kind's."""
+    def of_kind(self, any_id: str, instead: str = "") -> str:
+        """Return an id if a record of the command's kind may have it; refuse another kind's, and
+        name the command that takes it `instead`, if there is one.
+        """
         if self.kind is None:
             return any_id
 
@@ -129,6 +131,8 @@ class Call:
         if candidates and all(record.kind.name != self.kind.name for record in candidates):
             other = candidates[0].kind
             hint = f"`orbit {other.name} --help` lists what it can do"
+            if instead:
+                hint = f"`{instead}` does it for every kind"
             if self.caller is not None:
                 hint = "call the tool that serves every kind"
             raise UsageError(f"{candidates[0].id} is {other.with_article}", hint=hint)

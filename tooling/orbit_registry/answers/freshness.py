@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Annotated
 
 from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.arguments import EARLIER, Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import OrbitError, UsageError, plural
@@ -72,6 +72,7 @@ def verify(
     by: str | None = None,
     volatility: Annotated[str, Form(enum=["evergreen", "stable", "volatile"])] | None = None,
     expires: str | None = None,
+    dry_run: bool = False,
 ) -> Answer:
     """Confirm that records still hold.
 
@@ -87,6 +88,7 @@ def verify(
         by NAME: Who looked; you if not given.
         volatility: How fast it ages.
         expires DATE: Until when it holds; `never` removes the date.
+        dry_run: Print what would change; change nothing.
     """
     registry = call.registry
     statement = Verification(by, inputs, removed, volatility, expires)
@@ -96,14 +98,15 @@ def verify(
 
     for any_id in any_ids:
         try:
-            verified = registry.verify(any_id, statement)
+            verified = registry.verify(any_id, statement, dry_run=dry_run)
         except OrbitError as error:
             failed.append(error)
             continue
 
         record = verified.record
         remaining = registry.freshness([record]).get(record.path, FRESH)
-        lines.append(f"{record.id} is verified")
+        becomes = "would be" if dry_run else "is"
+        lines.append(f"{record.id} {becomes} verified")
         lines += [f"    `{text}` hashed again" for text in verified.changed]
         lines += [f"    still {remaining.state}: {reason.message}" for reason in remaining.reasons]
         state = {"state": remaining.state.value, "hashed": list(verified.changed)}
@@ -119,24 +122,29 @@ def prune(
     stale_only: bool = False,
     cause: tuple[Cause, ...] = (),
     fix_renames: bool = False,
-    confirm: bool = False,
+    yes: bool = False,
+    confirm: Annotated[bool, EARLIER] = False,
+    dry_run: bool = False,
 ) -> Answer:
     """Show learnings that no longer hold, and retire them.
 
-    --confirm retires those that expired or whose scope, evidence or document is gone. A learning
+    --yes retires those that expired or whose scope, evidence or document is gone. A learning
     that only changed or aged stays for `orbit verify`, unless --cause names it. --fix-renames
     follows files that moved.
 
     orbit learning prune
-    orbit learning prune --fix-renames --confirm
-    orbit learning prune --stale-only --confirm
+    orbit learning prune --fix-renames --yes
+    orbit learning prune --stale-only --yes
 
     Args:
         stale_only: Leave expired ones alone.
         cause: Only records that are stale for this cause.
         fix_renames: Print new globs for moved files as a diff; retire nothing.
-        confirm: Write it; else nothing is written.
+        yes: Write it; else nothing is written.
+        confirm: The same as --yes.
+        dry_run: Print what would change; change nothing.
     """
+    confirm = (yes or confirm) and not dry_run
     registry = call.registry
     if fix_renames:
         if cause or stale_only:
@@ -170,7 +178,7 @@ def prune(
     lines: list[Block] = [_stale_text(*pair) for pair in listed if pair[0].id not in retired]
     lines += [f"{record_id} is retired" for record_id in retired]
     lines += _prune_summary(len(listed), len(doomed), len(moved), confirm=confirm)
-    again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
+    again = ["orbit learning prune --yes"] if doomed and not confirm else ["orbit check"]
     if moved:
         again.insert(0, "orbit learning prune --fix-renames")
 
@@ -180,7 +188,7 @@ def prune(
 
 def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
     if not confirm and doomed:
-        yield f"{doomed} of {plural(listed, 'learning')} would be retired: `--confirm` does it"
+        yield f"{doomed} of {plural(listed, 'learning')} would be retired: `--yes` does it"
     elif listed and not doomed and not moved:
         yield "none is retired: read again what changed or aged"
 
@@ -229,10 +237,10 @@ def _follow_renames(registry: Registry, confirm: bool) -> Answer:
     following = "orbit stale"
     if renames.changes:
         lines.append(
-            f"{names} corrected" if confirm else f"{names} to correct: `--confirm` writes this"
+            f"{names} corrected" if confirm else f"{names} to correct: `--yes` writes this"
         )
         if not confirm:
-            following = "orbit learning prune --fix-renames --confirm"
+            following = "orbit learning prune --fix-renames --yes"
 
     data = {"moves": moves, "diff": renames.diff, "written": confirm and bool(renames.changes)}
     return Answer(data, lines or "nothing that learnings name is gone", [following])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import TOOL, Count
+from orbit_registry.answers.arguments import EARLIER, TOOL, Count
 from orbit_registry.answers.call import Call, note
 from orbit_registry.answers.notes import empty_notes, overlooked_notes, unknown_notes, visibility_of
 from orbit_registry.answers.table import operation
@@ -37,6 +37,7 @@ def match(
     everything: bool = False,
     limit: Count | None = None,
     new_text: Annotated[str | None, TOOL] = None,
+    path: Annotated[str | None, TOOL] = None,
 ) -> Answer:
     """List the records that apply to files or tags.
 
@@ -54,8 +55,12 @@ def match(
         everything --all: List pending, closed and expired records too.
         limit: At most this many, the highest rank first.
         new_text: The whole new text of one file.
+        path: The same as one of the paths.
     """
     from orbit_registry.matching.match import texts
+
+    if path:
+        paths = (*paths, path)
 
     registry = call.registry
     if not paths and not tags:
@@ -251,7 +256,13 @@ def group(call: Call) -> None:
 
 
 @operation("scope suggest", writes=True)
-def suggest(call: Call, any_ids: tuple[str, ...] = (), write: bool = False) -> Answer:
+def suggest(
+    call: Call,
+    any_ids: tuple[str, ...] = (),
+    write: bool = False,
+    apply: Annotated[bool, EARLIER] = False,
+    dry_run: bool = False,
+) -> Answer:
     """Propose packages and globs for records as one diff to review.
 
     Clues are the packages that a title or decision names and files import, code that cites the
@@ -259,12 +270,15 @@ def suggest(call: Call, any_ids: tuple[str, ...] = (), write: bool = False) -> A
     `git apply` takes the diff or a part of it; comments above it give the reasons.
 
     orbit scope suggest
-    orbit scope suggest ADR-0042 --apply
+    orbit scope suggest ADR-0042 --yes
 
     Args:
         any_ids [ID]...: The records; all open ones without a scope if none is named.
-        write --apply: Write it; else nothing is written.
+        write --yes: Write it; else nothing is written.
+        apply: The same as --yes.
+        dry_run: Print what would change; change nothing.
     """
+    write = (write or apply) and not dry_run
     registry = call.registry
     suggestions = registry.suggest_scopes(any_ids)
     changes = registry.add_suggestions(suggestions, write=write)
@@ -279,7 +293,7 @@ def suggest(call: Call, any_ids: tuple[str, ...] = (), write: bool = False) -> A
     if diff:
         lines.append(diff.rstrip("\n"))
     if changes:
-        done = "changed" if write else "would change: `--apply` writes it"
+        done = "changed" if write else "would change: `--yes` writes it"
         lines.append(f"# {plural(len(changes), 'record')} {done}")
 
     without = [records[path] for path, proposals in suggestions.items() if not proposals]
@@ -293,7 +307,7 @@ def suggest(call: Call, any_ids: tuple[str, ...] = (), write: bool = False) -> A
         lines.append("# each open record names paths or packages")
 
     data = {"suggestions": entries, "diff": diff, "written": write and bool(changes)}
-    return Answer(data, lines, ["orbit coverage" if write else "orbit scope suggest --apply"])
+    return Answer(data, lines, ["orbit coverage" if write else "orbit scope suggest --yes"])
 
 
 def _suggestion_line(record_id: str, proposal: Proposal) -> str:

@@ -1,5 +1,7 @@
 """`vote`: a record that helped."""
 
+import shlex
+
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
@@ -11,11 +13,13 @@ def _is_voted(kind: Kind) -> bool:
     return kind.voted
 
 
-@operation("vote", is_command=False, of_kind=_is_voted, tool="vote", writes=True)
+@operation("vote", job="Review", of_kind=_is_voted, tool="vote", writes=True)
 def vote(call: Call, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
     """Vote for a record that helped in a task.
 
-    The same voter counts once a task.
+    The same voter counts once a task. Agents get the records with the most votes first.
+
+    orbit vote L-7k3fq --task TASK-12
 
     Args:
         any_id ID: A record's id, or an earlier name of it.
@@ -29,7 +33,7 @@ def vote(call: Call, any_id: str, task: str, model: str | None = None) -> lifecy
 
         orbit {kind} vote {id} --task TASK-12
     """
-    call.of_kind(any_id)
+    call.of_kind(any_id, shlex.join(["orbit", "vote", any_id, "--task", task]))
     if {"\n", "\r"} & {*task, *(model or "")}:
         raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')
 

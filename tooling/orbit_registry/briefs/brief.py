@@ -13,7 +13,7 @@ from orbit_registry.briefs.task_class import (
     resolve_task,
     why_unresolved,
 )
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, listed, plural
 from orbit_registry.hook.context import Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.project import session_of_process
@@ -33,6 +33,8 @@ from orbit_registry.workspace.trusted_commands import not_run_message
 from orbit_registry.workspace.workspace import Workspace, project_path
 
 LONGEST_NAME = 100
+_SEEN = ("already shown", "already named")
+_MOST_NAMED = 10
 HEADING = "## System Context"
 """Heading of a brief; tools that shorten prompts keep the section of this name."""
 
@@ -125,11 +127,21 @@ class Brief:
         block = render(self.selection)
         return f"{HEADING}\n\n{block}" if block else ""
 
-    def why_empty(self) -> str:
-        """Return why no record is in the brief, in one line."""
+    def why_empty(self, waiting: int = 0) -> str:
+        """Return why no record is in the brief, in one line; `waiting` are the project's records
+        that no person has decided about.
+        """
         drops = self.selection.drops
         if not drops:
-            return "no live record has these paths, tags or words"
+            verb = "waits" if waiting == 1 else "wait"
+            review = f"; {plural(waiting, 'record')} {verb} for review" if waiting else ""
+            return f"no live record has these paths, tags or words{review}"
+
+        seen = [row.values[ID] for row, reason in drops if reason in _SEEN]
+        if seen:
+            applies = plural(len(seen), "record applies", "records apply")
+            them = "it" if len(seen) == 1 else "them"
+            return f"{applies}; this session has {them}: {listed(seen, _MOST_NAMED)}"
 
         row, reason = drops[0]
         more = f" and {len(drops) - 1:,} more" if len(drops) > 1 else ""

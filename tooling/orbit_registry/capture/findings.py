@@ -17,6 +17,7 @@ from typing import Literal
 from orbit_registry.capture.command_line import COMMANDS, ProjectCommand, read_command, table
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.turns import Step, Turn
+from orbit_registry.errors import plural
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
@@ -429,7 +430,7 @@ class Observer:
                 f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way)
             )
             phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
-            often = "once" if count == 1 else f"{count} times"
+            often = "once" if count == 1 else plural(count, "time")
 
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
@@ -465,7 +466,7 @@ class Observer:
         if way is not None and count >= FEWEST_TURNS:
             summary, body = (
                 f"{_PURPOSE_PHRASES['test']} with `{words}`.",
-                f"So it worked {count} times.",
+                f"So it worked {plural(count, 'time')}.",
             )
             yield Lesson(
                 "fact", "run:test", summary, body, 5, f"`{words}`", (), self._project.inputs_of(way)
@@ -478,7 +479,7 @@ class Observer:
 
             words = ", then ".join(f"`{way.words}`" for way in order)
             summary = f"After a change of code {words} are run."
-            body = f"So it was in {count} turns that were accepted."
+            body = f"So it was in {plural(count, 'accepted turn')}."
             inputs = tuple(
                 dict.fromkeys(path for way in order for path in self._project.inputs_of(way))
             )
@@ -494,7 +495,7 @@ class Observer:
             if path:
                 summary, body = (
                     f"`{name}` is defined in `{path}`.",
-                    f"It was looked for in {count} turns.",
+                    f"It was looked for in {plural(count, 'turn')}.",
                 )
                 yield Lesson(
                     "discovery",

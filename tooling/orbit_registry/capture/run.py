@@ -19,7 +19,7 @@ from orbit_registry.capture.findings import Lesson, Observer
 from orbit_registry.capture.project import Project
 from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.capture.turns import Session, Turn, turns
-from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
+from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook.events import CAPTURED
@@ -80,7 +80,7 @@ def _ask_program(
     count = tokens(text)
 
     if count > MOST_TOKENS:
-        message = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
+        message = f"{name}: it answered {plural(count, 'token')}, where {MOST_TOKENS} are the most"
         raise ProgramError(message, hint="let it say less", fault="it said too much")
 
     fault = "its answer has another form"

@@ -205,7 +205,7 @@ def _junit(outcome: CheckOutcome) -> str:
         _add_result(case, group)
 
     if not cases:
-        name = f"{outcome.checked_count} records checked"
+        name = f"{plural(outcome.checked_count, 'record')} checked"
         ElementTree.SubElement(suite, "testcase", {"classname": ".orbit", "name": name})
 
     ElementTree.indent(root)

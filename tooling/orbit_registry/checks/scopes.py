@@ -84,6 +84,9 @@ def unmatched(
 
 
 def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], below: str) -> str:
+    if "," in text and "{" not in text:
+        return "a comma is part of the name: give `--path` once for each glob"
+
     from_root = f"{below}/{text}"
     if below and count_matches([from_root], files):
         return f"{_FROM_ROOT}; did you mean `{from_root}`?"
@@ -94,7 +97,7 @@ def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], bel
 def literal_glob(
     text: str, folders: Mapping[str, list[str]], files: Collection[str] = ()
 ) -> str | None:
-    """Return a glob with its brackets and braces escaped where a folder or a file has these
+    """Return a glob with its brackets and braces escaped where a folder or a file has such
     characters in its name: `app/[[]slug]/**` for `app/[slug]/**`; None if there is none.
     """
     parts: list[str] = []

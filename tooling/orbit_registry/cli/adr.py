@@ -63,6 +63,12 @@ group = kind_group("adr")
     metavar="ID",
     help="A record that looks alike but differs.",
 )
+@click.option(
+    "--supersedes",
+    multiple=True,
+    metavar="ID",
+    help="The decision that it replaces: both records and the new text say so.",
+)
 @click.option("--pending", is_flag=True, help="The same as --status proposed.")
 @click.option("--date", help="YYYY-MM-DD or YYYY-MM; today if not given.")
 @click.option("--review-by", metavar="DAY", help="When to look at it again: 2027-03 or 2027-03-31.")
@@ -93,7 +99,7 @@ def add(
     """Add a decision: its record and its document.
 
     It takes the next free number on all branches. It is proposed while its text has prompts of the
-    template: fill them in, then run `orbit adr accept`.
+    template: fill them in, then run `orbit accept`.
 
     orbit adr new "Keep the snapshot in DuckDB"
     orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
@@ -142,12 +148,20 @@ def add(
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
 
     may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
-    accept = [f"orbit adr accept {record.id}"] if may_accept else []
+    accept = [f"orbit accept {record.id}"] if may_accept else []
     text += (
         f"\n  "
         f"{record.status.name}"
         f"{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
     )
+
+    replaced = [f"orbit adr supersede {old} --with {record.id}" for old in values["supersedes"]]
+    if record.phase == "live":
+        verb = "would supersede" if dry_run else "supersedes"
+        text += "".join(f"\n  {verb} {old}" for old in record.supersedes or values["supersedes"])
+    elif replaced:
+        text += f"\n  once it is accepted: {'; '.join(replaced)}"
+        accept += replaced
 
     judged = visibility_of(registry, [record])
     text += visibility_text(judged, record)

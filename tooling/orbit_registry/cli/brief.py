@@ -3,6 +3,7 @@ and what could be done next.
 """
 
 import codecs
+import io
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.model.fields import ID
 from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
+from orbit_registry.review import review
 from orbit_registry.workspace.author import Review
 
 LONGEST_TEXT = (
@@ -29,15 +31,17 @@ LONGEST_TEXT = (
 CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
-class _TextOption(click.File):
+class _WordsFile(click.File):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the open file."""
+        """Return the open file, or words that were given in place of its name."""
+        if len(str(value).split()) > 1 and not os.path.lexists(value):
+            return io.BytesIO(str(value).encode("utf-8", "surrogateescape"))
+
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             raise UsageError(
-                error.message,
-                hint='a file is wanted; words come by the input: echo "…" | orbit brief --text -',
+                error.message, hint='words need no option: orbit brief "Move the cache to Redis"'
             ) from None
 
 
@@ -62,8 +66,13 @@ class _TextOption(click.File):
 @click.option("--agent", default="", help="The agent's name; it selects categories of learnings.")
 @click.option("--project", default="", help="The project, if the repository has several.")
 @click.option(
-    "--text", type=_TextOption("rb"), help="A file with the task's words; - is the input."
+    "--file",
+    "text",
+    type=_WordsFile("rb"),
+    metavar="FILE",
+    help="A file with the task's words; - is the input.",
 )
+@click.option("--text", "earlier", type=_WordsFile("rb"), hidden=True)
 @click.option(
     "--task-class",
     type=click.Choice(CLASSES),
@@ -87,6 +96,7 @@ def brief(
     agent: str,
     project: str,
     text: BinaryIO | None,
+    earlier: BinaryIO | None,
     task_class: str | None,
     session: str,
     out: str | None,
@@ -102,7 +112,7 @@ def brief(
     orbit brief src/app.py
     orbit brief --agent engineer --task-file task.json --session "$SESSION"
     orbit brief --path src/app.py --tag sql
-    echo "Move the cache to Redis" | orbit brief --text -
+    echo "Move the cache to Redis" | orbit brief --file -
 
     `--for plan` is for planning the next run: recent retros, active loops, failed targets, pitches,
     health, capacity, learnings and the queue. What Orbit can't find out is `unknown`, with a
@@ -112,9 +122,8 @@ def brief(
     """
     named_paths = [subject for subject in subjects if os.path.lexists(subject)]
     words_given = [subject for subject in subjects if subject not in named_paths]
-    words = "\n".join([*filter(None, [_content(text, 4 * LONGEST_TEXT)]), *words_given])[
-        :LONGEST_TEXT
-    ]
+    contents = [_content(file, 4 * LONGEST_TEXT) for file in (text, earlier)]
+    words = "\n".join([*filter(None, contents), *words_given])[:LONGEST_TEXT]
     registry = open_registry()
     request: dict[str, Any] = {
         "agent": agent,
@@ -143,7 +152,8 @@ def brief(
     emit(output, result.as_data(), result.text())
 
     if output == "text" and not result.text():
-        say(result.why_empty(), err=True)
+        waiting = review.waiting(registry.collection.records)
+        say(result.why_empty(waiting), err=True)
 
     warn_of_unread(registry)
 

@@ -80,7 +80,7 @@ _HELP = {
     "symbol": "Function or class it applies to: src/app.py::main.",
     "uses": "Package or module; it applies to files that import it: redis.",
     "label": "Word to group by (labels).",
-    "evidence": "task:T-1, commit:abc, file:src/x.py, …",
+    "evidence": "issue:12, pr:3, commit:abc, file:src/x.py, …",
     "legacy-id": "An earlier name that still resolves.",
     "distinct-from": "A record that looks alike but differs.",
 }
@@ -197,9 +197,9 @@ def evidence_from(text: str) -> dict[str, object]:
     """Return evidence from `kind:reference`."""
     kind, separator, reference = text.partition(":")
     if not separator or not kind.strip() or not reference.strip():
-        kinds = "task, commit, file, session, record or external"
+        kinds = "issue, pr, task, commit, file, session, record or external"
         raise UsageError(
-            f"evidence {text!r} is not KIND:REF", hint=f"KIND is {kinds}: task:T-1, file:src/x.py"
+            f"evidence {text!r} is not KIND:REF", hint=f"KIND is {kinds}: issue:12, file:src/x.py"
         )
     return {"kind": kind.strip(), "reference": reference.strip()}
 

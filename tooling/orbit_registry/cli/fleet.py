@@ -227,6 +227,7 @@ _OUTCOMES = {
 )
 @click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+@click.option("--data", hidden=True, expose_value=False)
 @format_option
 def push_command(
     dest: str,
@@ -335,12 +336,14 @@ def migrate_command(dest: str, dry_run: bool, output: str) -> None:
 @click.option(
     "--yes", is_flag=True, help="Remove it; without this, only print what would be removed."
 )
+@click.option("--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
 @format_option
-def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
+def remove_command(dest: str, repository: str, yes: bool, dry_run: bool, output: str) -> None:
     """Remove a repository from a lake.
 
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
+    yes = yes and not dry_run
     lake = Lake(dest)
     lake.check()
     names = lake.names()

@@ -1,8 +1,7 @@
 """`orbit hook` and `orbit mcp`: records for agents."""
 
-import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundErr
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
 from orbit_registry.install.install import HookState
-from orbit_registry.workspace.git import Git, ignore_pattern
+from orbit_registry.workspace.git import Git
 
 HOOK_AGENTS = hook_agents()
 AGENT = click.argument(
@@ -41,8 +40,6 @@ SCOPE = click.option(
     "projects. "
     "Default: local, or user if the agent has no local settings.",
 )
-IGNORED = "# orbit hook: for you alone"
-"""The comment above a line that an installation adds to `.gitignore`."""
 LISTED = 10  # ids of a line
 NO_ROUTE = "no path of a record matches it, and it neither imports nor cites what leads to one"
 INSTALL_MCP = "install the extra `orbit-registry[mcp]`"
@@ -102,6 +99,7 @@ def install(
         following = [f"orbit hook test {agent} --scope {data['scope']}"]
         lines += [] if dry_run else [f"try it: `{following[0]}`"]
         emit(output, data, "\n".join(lines), next_commands=following)
+        _note_path([data])
         return
 
     names = installation.found_agents(_root(scope))
@@ -118,6 +116,14 @@ def install(
     ]
     text = "\n".join(line for _, lines in results for line in lines)
     emit(output, {"hooks": [data for data, _ in results]}, text, next_commands=following)
+    _note_path([data for data, _ in results])
+
+
+def _note_path(hooks: Sequence[Mapping[str, object]]) -> None:
+    """Say that a hook of the project finds no program: it would be silent for all."""
+    program = mcp.COMMAND[0]
+    if any(hook["scope"] == "project" for hook in hooks) and shutil.which(program) is None:
+        print_note(f"`{program}` is not on PATH: where an agent has this PATH, the hook is silent")
 
 
 def _install(
@@ -171,29 +177,10 @@ def _ignore(root: Path, path: Path) -> list[str]:
     line = git.ignore_line(path)
     if line is None or git.top is None:
         return []
-    add_lines(SetupReport(git.top), ".gitignore", (f"{IGNORED}\n{line}",), dry_run=False)
+    add_lines(
+        SetupReport(git.top), ".gitignore", (f"{installation.IGNORED}\n{line}",), dry_run=False
+    )
     return [f"added to .gitignore: {line}"]
-
-
-def _stop_ignoring(root: Path, path: Path) -> list[str]:
-    top = Git(root).top
-    text = (
-        installation.file_text(top / ".gitignore")
-        if top is not None and path.is_relative_to(top)
-        else None
-    )
-    if top is None or text is None:
-        return []
-
-    line = ignore_pattern(path.relative_to(top).as_posix())
-    without = re.sub(
-        rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE
-    )
-    if without == text:
-        return []
-
-    installation.write_or_remove(top / ".gitignore", without or None)
-    return [f"removed from .gitignore: {line}"]
 
 
 @group.command()
@@ -221,7 +208,11 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
         else ""
     )
 
-    ignored = _stop_ignoring(root, state.path) if state.scope == "local" and not dry_run else []
+    ignored = (
+        installation.stop_ignoring(root, state.path)
+        if state.scope == "local" and not dry_run
+        else []
+    )
     others = [
         f"it is still in {other.path}: `orbit hook uninstall {agent} --scope {other.scope}`"
         for other in installation.status(root, [agent])

@@ -671,7 +671,8 @@ def kind_group(name: str) -> click.Group:
 
     for verb, status in kind.verbs.items():
         standard = kind.verb_of(status)
-        commands.append(_status_command(kind, standard, status))
+        serves_every_kind = standard in ("accept", "reject", "retire")  # `orbit accept ID`
+        commands.append(_status_command(kind, standard, status, hidden=serves_every_kind))
         if standard != verb:
             commands.append(_status_command(kind, verb, status, hidden=True))
 

@@ -12,7 +12,7 @@ from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.operations import print_answer, table_command
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import binding_options, print_moved, review_of
-from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError, plural
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
 from orbit_registry.model.record import Record
@@ -78,7 +78,7 @@ def _find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
         matches = _lesson_matches(owner, name)
         if len(matches) > 1:
             listed = "\n".join(f"  {record.id}  {slug(record.title)}" for record in matches)
-            message = f"{name!r} means {len(matches)} lessons:\n{listed}"
+            message = f"{name!r} means {plural(len(matches), 'lesson')}:\n{listed}"
             raise AmbiguousIdError(
                 message, candidates=tuple(record.id for record in matches), hint="name an id"
             )

@@ -36,6 +36,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "export": ("", ""),
         "trust": ("setup:trust", "Allow the commands that the configuration names."),
         "doctor": ("setup:doctor", "Test hooks and derived files, and explain problems."),
+        "leave": ("setup:leave_command", "Remove what Orbit wrote in this repository."),
         "completion": ("setup:completion", "Print the completion script of a shell."),
         "sync": ("", ""),
     },
@@ -137,6 +138,12 @@ START: Mapping[str, tuple[str, ...]] = {
     "Find and check": ("search", "show", "check", "site"),
 }
 """Commands on the first page of the help."""
+_FURTHER = """
+apply capture clear completion coverage ensure events fail failure lessons note pitch proposal
+propose prove refresh replay retro run sync unlink watchdog
+"""
+FURTHER = frozenset(_FURTHER.split())
+"""Commands that the list of all commands only names: few people type them."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
     "queue": ("review:queue", "List what waits for review."),
     "promote": ("review:promote", "Accept records that wait for review."),
@@ -156,12 +163,11 @@ USUAL_WORDS = {
     "rm": "orbit retire ID",
     "serve": "orbit site serve",
     "status": "orbit review",
-    "uninstall": "orbit hook uninstall claude",
+    "uninstall": "orbit leave",
     "validate": "orbit check",
     "version": "orbit --version",
     "--edit": "--body-file FILE",
     "--json": "--format json",
-    "--supersedes": "orbit adr supersede OLD --with NEW",
     "resource new": "orbit import doc FILE",
 }
 """Words that other programs take, and what does the same here."""
@@ -251,9 +257,21 @@ _EXAMPLES = re.compile(r"(?<=\n\n)( *)(?=(?:orbit|eval) )")
 def _with_example_lines(command: click.Command) -> click.Command:
     # click keeps the lines of a paragraph that begins with this character.
     command.help = _EXAMPLES.sub("\\1\b\n\\1", command.help or "")
+    _take_consent(command)
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         _with_example_lines(inner)
     return command
+
+
+def _take_consent(command: click.Command) -> None:
+    """Let a command that has a trial take `--yes` too, where it asks nothing: a script says so
+    once for every command.
+    """
+    flags = {flag for parameter in command.params for flag in parameter.opts}
+    if "--dry-run" in flags and "--yes" not in flags:
+        command.params.append(
+            click.Option(["--yes"], is_flag=True, hidden=True, expose_value=False)
+        )
 
 
 class _New(_Suggesting):
@@ -296,17 +314,25 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
     )
     if everything:
         formatter = parent.make_formatter()
+        further = [name for name in _kind_names() if name in FURTHER]
         for title, rows in jobs().items():
-            with formatter.section(title):
-                formatter.write_dl([*rows.items()])
+            listed = [(name, line) for name, line in rows.items() if name not in FURTHER]
+            further += [name for name in rows if name in FURTHER]
+            if listed:
+                with formatter.section(title):
+                    formatter.write_dl(listed)
 
         with formatter.section("Other kinds of records"):
             formatter.write_dl(
                 [
                     (name, f"Write, list and change records of kind {name}.")
                     for name in _kind_names()
+                    if name not in FURTHER
                 ]
             )
+
+        with formatter.section("For loops, programs and measurements, each with its --help"):
+            formatter.write_text(", ".join(sorted(further)))
 
         say(formatter.getvalue().lstrip("\n"), nl=False)
         return
@@ -347,10 +373,8 @@ def orbit(directory: str | None) -> None:
 
     \b
     orbit init
-    orbit adr new "Use DuckDB"
-    orbit learning new "Read a file before you move it" --path "src/**"
+    orbit adr new "Use DuckDB" --path "src/**"
     orbit check
-    orbit site build --out site
     """
     if directory is not None:
         os.chdir(directory)

@@ -158,6 +158,7 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
         show_default=has_default,
         metavar=argument.metavar or None,
         help=filled(argument.help, kind),
+        hidden="hidden" in argument.schema,
     )
 
 

@@ -13,6 +13,7 @@ from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.registry import Registry
 from orbit_registry.render.records import record_data
 from orbit_registry.repository.codec import mapping_in
 from orbit_registry.resources import intake
@@ -160,8 +161,27 @@ import_group.add_command(_import_command(intake.DOC, _DOC_HELP))
 import_group.add_command(_import_command(intake.SCRIPT, _SCRIPT_HELP))
 
 
+def _resource_named(registry: Registry, name: str) -> str:
+    """Return the id that a person means by an id, or by the file that a resource was made from."""
+    if name in registry.collection.records:
+        return name
+
+    path = from_root(registry, name)
+    made = [
+        record.id
+        for record in registry.collection.records.of_kind("resource")
+        if record.phase != "closed" and record.text("path") == path
+    ]
+    if len(made) > 1:
+        raise UsageError(
+            f"{path} is the file of several resources: {', '.join(made)}", hint="name an id"
+        )
+
+    return made[0] if made else name
+
+
 @click.command("refresh")
-@click.argument("any_id", metavar="ID")
+@click.argument("any_id", metavar="ID|FILE")
 @click.option("--path", metavar="FILE", help="The new place of its file.")
 @click.option("--version", "versions", multiple=True, metavar="V", help="Its new versions.")
 @click.option(
@@ -182,11 +202,12 @@ def refresh_command(
 ) -> None:
     """Update a resource from its file, and show the change.
 
-    orbit refresh RES-7k3fq --dry-run
+    orbit refresh docs/deploying.md --dry-run
     orbit refresh RES-7k3fq --version 2.1 --version 2.2
     orbit refresh RES-7k3fq --path docs/releasing.md
     """
     registry = open_registry()
+    any_id = _resource_named(registry, any_id)
     chunking = mapping_in(registry.get(any_id).data, "chunking")
     moved = from_root(registry, path) if path is not None else None
     request = RefreshRequest(
@@ -285,7 +306,7 @@ def _chunk_line(chunk: Chunk) -> str:
     warning = f"  {chunk.warning}" if chunk.warning else ""
     lines = f"lines {chunk.first_line}–{chunk.last_line}"
     return (
-        f"  {chunk.code}  {lines}  {chunk.tokens} tokens  "
+        f"  {chunk.code}  {lines}  {plural(chunk.tokens, 'token')}  "
         f"{chunk.breadcrumb or chunk.title}{warning}"
     ).rstrip()
 

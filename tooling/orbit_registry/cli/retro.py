@@ -204,6 +204,7 @@ def _source_name(source: str | None) -> str:
 
 @click.command("ensure", params=[*shared_options()])
 @click.argument("kind", required=False, default="")
+@click.option("--kind", "named_kind", default="", metavar="KIND", help="The same as KIND.")
 @click.option("--key", default="", help="Your name for it; the same key is the same record.")
 @click.option("--title", help="Its headline: the summary of a learning, the title of others.")
 @click.option("--body-file", metavar="FILE", help="Read its long text from a file; - is stdin.")
@@ -218,6 +219,7 @@ def _source_name(source: str | None) -> str:
 @format_option
 def ensure_command(
     kind: str,
+    named_kind: str,
     key: str,
     title: str | None,
     body_file: str | None,
@@ -237,6 +239,12 @@ def ensure_command(
     orbit ensure learning --key meeting/7/1 --title "Name each lock" --path "src/**"
     orbit ensure --batch - --pending < found.jsonl
     """
+    if kind and named_kind and kind != named_kind:
+        raise UsageError(
+            f"{kind!r} and --kind {named_kind!r} are two kinds", hint="leave one of them out"
+        )
+
+    kind = kind or named_kind
     registry = open_registry()
     workspace = registry.workspace
     faults: list[UsageError] = []

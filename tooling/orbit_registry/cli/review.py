@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import click
 
 from orbit_registry.analytics.report import effect
+from orbit_registry.cli.kind import note_unclear
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import (
     binding_options,
@@ -171,7 +172,7 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
         (
             "Proposed, but built",
             by_state[State.PROPOSED],
-            "orbit show ID, then orbit adr accept ID",
+            "orbit show ID, then orbit accept ID",
         ),
         ("Accepted, no trace in the code", by_state[State.NO_TRACE], "orbit show ID"),
         (
@@ -240,8 +241,19 @@ def _snooze(any_id: str, until: str | None, output: str) -> None:
     emit(output, record_data(record), f"{text}\n  {record.path}")
 
 
+YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for a reason.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
+
+
 @click.command("accept")
 @click.argument("any_ids", metavar="ID...", nargs=-1)
+@click.option(
+    "--status",
+    "of_status",
+    metavar="STATUS",
+    help="Accept all records with a status that no person decided: unknown.",
+)
+@DRY_RUN
 @click.option("--by", metavar="WHO", help="Who accepts; you if not given.")
 @click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
 @binding_options
@@ -253,6 +265,8 @@ def _snooze(any_id: str, until: str | None, output: str) -> None:
 @format_option
 def accept(
     any_ids: Sequence[str],
+    of_status: str | None,
+    dry_run: bool,
     by: str | None,
     reason: str | None,
     expect: str | None,
@@ -260,18 +274,23 @@ def accept(
     due: bool,
     output: str,
 ) -> None:
-    """Accept records that wait for review.
+    """Accept records that wait for review, of any kind.
 
     At a terminal the whole record is shown first, and exactly that text is accepted. If a record is
     accepted already, nothing changes.
 
-    orbit accept R-7k3fq --by "Ada Lovelace"
+    orbit accept ADR-0012
     orbit accept R-7k3fq --expect 3f0c9a4be21d7780
+    orbit accept --status unknown --dry-run
     orbit accept --due
     """
-    if due == bool(any_ids):
-        both = "give ids or --due, not both" if due else "name ids, or give --due"
-        raise UsageError(both, hint="`orbit review` lists what waits")
+    choices = [due, bool(any_ids), of_status is not None]
+    if sum(choices) != 1:
+        raise UsageError(
+            "give ids, --status or --due: one of them", hint="`orbit review` lists what waits"
+        )
+    if due and dry_run:
+        raise UsageError("--due has no trial", hint="`orbit review` lists what is due")
 
     if due:
         if expect is not None:
@@ -279,8 +298,28 @@ def accept(
         _promote_due(output)
         return
 
-    review = Review(line(by, "--by"), line(reason, "--reason"))
-    _decide(any_ids, "live", review_of(any_ids, review, expect, yes, output), output)
+    reviewed = Review(line(by, "--by"), line(reason, "--reason"))
+    silent = yes or dry_run or of_status is not None
+    if of_status is not None:
+        any_ids = _undecided(of_status)
+
+    decision = review_of(any_ids, reviewed, expect, silent, output)
+    _decide(any_ids, "live", decision, output, dry_run=dry_run, empty=f"nothing is {of_status}")
+
+
+def _undecided(of_status: str) -> list[str]:
+    """Return the ids of the records with a status that no person decided, where no document says
+    otherwise; the others are named in a note.
+    """
+    records = open_registry().collection.records
+    with_status = [
+        record
+        for record in records
+        if record.status.name == of_status and record.phase == "pending" and not record.status.waits
+    ]
+    silent, unclear = review.by_evidence(with_status)
+    note_unclear(unclear)
+    return [record.id for record in silent]
 
 
 promote = copy.copy(accept)
@@ -291,8 +330,17 @@ promote.name = "promote"
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
 @click.option("--by", metavar="WHO", help="Who retires; you if not given.")
+@DRY_RUN
+@YES
 @format_option
-def retire(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
+def retire(
+    any_ids: Sequence[str],
+    reason: str | None,
+    by: str | None,
+    dry_run: bool,
+    yes: bool,
+    output: str,
+) -> None:
     """Retire records that no longer hold.
 
     The files stay. A decision becomes deprecated. If another record replaces it, write so:
@@ -307,17 +355,27 @@ def retire(any_ids: Sequence[str], reason: str | None, by: str | None, output: s
 
     def move(any_id: str) -> tuple[Record, Record]:
         record = registry.get(any_id)
-        return record, review.retire(registry.workspace, record, author, reviewed)
+        moved = review.retire(registry.workspace, record, author, reviewed, dry_run=dry_run)
+        return record, moved
 
-    print_moved(registry, output, any_ids, move, next_commands=["orbit check"])
+    print_moved(registry, output, any_ids, move, dry_run=dry_run, next_commands=["orbit check"])
 
 
 @click.command("reject")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--reason", metavar="WHY", help="Why; the record keeps it. A terminal asks for it.")
 @click.option("--by", metavar="WHO", help="Who rejects; you if not given.")
+@DRY_RUN
+@YES
 @format_option
-def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
+def reject(
+    any_ids: Sequence[str],
+    reason: str | None,
+    by: str | None,
+    dry_run: bool,
+    yes: bool,
+    output: str,
+) -> None:
     """Reject records that wait for review.
 
     The files stay, so that the same text is not proposed again. If a record is rejected already,
@@ -325,21 +383,41 @@ def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: s
 
     orbit reject R-7k3fq --reason "the linter says so already"
     """
-    review = Review(line(by, "--by"), line(reason, "--reason"))
-    _decide(any_ids, "closed", rejection_of(review, output), output)
+    rejection = Review(line(by, "--by"), line(reason, "--reason"))
+    if yes or dry_run:
+        _decide(any_ids, "closed", lambda record: rejection, output, dry_run=dry_run)
+        return
+
+    _decide(any_ids, "closed", rejection_of(rejection, output), output)
 
 
 def _decide(
-    any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str
+    any_ids: Sequence[str],
+    phase: Phase,
+    reviewed: Callable[[Record], Review],
+    output: str,
+    *,
+    dry_run: bool = False,
+    empty: str = "",
 ) -> None:
     registry = open_registry()
     author = registry.author()
 
     def move(any_id: str) -> tuple[Record, Record]:
         record = registry.get(any_id)
-        return record, review.decide(registry.workspace, record, phase, author, reviewed(record))
+        verdict = reviewed(record)
+        moved = review.decide(registry.workspace, record, phase, author, verdict, dry_run=dry_run)
+        return record, moved
 
-    print_moved(registry, output, any_ids, move, next_commands=["orbit check", "orbit review"])
+    print_moved(
+        registry,
+        output,
+        any_ids,
+        move,
+        dry_run=dry_run,
+        empty=empty,
+        next_commands=["orbit check", "orbit review"],
+    )
 
 
 def _promote_due(output: str) -> None:
@@ -462,8 +540,8 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         if consolidation.is_long_enough(report)
         else (
             f"what was never shown is not known: the event log spans {report.days:.0f} days and "
-            f"{report.sessions} "
-            f"sessions, and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are "
+            f"{plural(report.sessions, 'session')}, "
+            f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are "
             f"needed"
         )
     )
@@ -492,7 +570,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
 
     lines.append(note or "")
-    nothing = f"nothing to consolidate among {len(live)} learnings"
+    nothing = f"nothing to consolidate among {plural(len(live), 'learning')}"
     text = "\n".join(filter(None, lines)) if clusters or offered or opposites else nothing
     emit(output, data, text, next_commands=["orbit review", "orbit check"])
 

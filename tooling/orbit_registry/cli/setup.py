@@ -185,6 +185,54 @@ def _setup_text(report: SetupReport, would: str) -> str:
     return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
 
 
+@click.command("leave")
+@click.option("--records", is_flag=True, help="Remove .orbit/ too, with every record in it.")
+@click.option("--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@format_option
+def leave_command(records: bool, dry_run: bool, yes: bool, output: str) -> None:
+    """Remove what Orbit wrote in this repository.
+
+    It removes hooks, MCP servers, rule files, skills and Orbit's lines in git's files. All other
+    bytes of a file stay, and so do your documents. The records stay unless you give --records.
+
+    orbit leave --dry-run
+    orbit leave --records
+    """
+    from orbit_registry.install.leave import leave
+
+    workspace = open_registry().workspace
+    if dry_run:
+        planned = leave(workspace, records=records, dry_run=True)
+        emit(output, planned.as_data(), planned.result_text(), next_commands=["orbit leave"])
+        return
+
+    if acting_role() == "agent":
+        raise RefusedError(
+            "an agent can't remove Orbit", hint="a person runs `orbit leave` in a terminal"
+        )
+
+    if not yes:
+        if not sys.stdin.isatty():
+            raise RefusedError(
+                "there is no terminal to ask in; nothing was removed",
+                hint="look with `orbit leave --dry-run`, then `orbit leave --yes`",
+            )
+
+        say(leave(workspace, records=records, dry_run=True).result_text())
+        click.confirm("Go on?", abort=True)
+
+    result = leave(workspace, records=records)
+    steps = ["pip uninstall orbit-registry"]
+    emit(
+        output,
+        result.as_data(),
+        result.result_text(),
+        ok=not result.problems,
+        next_commands=steps,
+    )
+
+
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(

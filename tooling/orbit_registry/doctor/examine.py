@@ -440,7 +440,8 @@ def _repeated_hooks(installed: Sequence[HookState]) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "hook",
-                f"{name} runs it {len(scopes)} times a call: it is in the settings {settings}",
+                f"{name} runs it {plural(len(scopes), 'time')} a call: "
+                f"it is in the settings {settings}",
                 "",
                 f"orbit hook uninstall {name} --scope {scopes[-1]}",
             )
@@ -502,7 +503,7 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
         yield Finding(
             "warning",
             "log",
-            f"{late} of {total.calls} calls ran out of time and showed nothing",
+            f"{late} of {plural(total.calls, 'call')} ran out of time and showed nothing",
             log,
             "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does",
         )
@@ -512,7 +513,7 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
         yield Finding(
             "warning",
             "log",
-            f"{unready} of {total.calls} calls found no index",
+            f"{unready} of {plural(total.calls, 'call')} found no index",
             log,
             "orbit sync",
         )
@@ -534,7 +535,7 @@ def _transcripts(
     elif not compared:
         some = "no session that was"
         if len(events) > 1:
-            some = f"none of {len(events)} sessions that were"
+            some = f"none of {plural(len(events), 'session that was', 'sessions that were')}"
 
         message = f"{some} shown something has a transcript that can be read here"
         step = f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
@@ -565,7 +566,7 @@ def _transcripts(
     if "claude" in names and tally.first is not None:
         sessions, logged = without_event(root, tally.sessions, tally.first)
         if logged < sessions:
-            newest = f"the {sessions} newest sessions of Claude Code here"
+            newest = f"the {plural(sessions, 'newest session')} of Claude Code here"
             message = f"{sessions - logged} of {newest} are not in the event log"
             step = "orbit hook status claude; hooks may be switched off there"
             yield Finding("warning", "transcript", message, "", step)

@@ -136,7 +136,7 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
     age = now - datetime.fromtimestamp(last, UTC)
     if age > timedelta(hours=hours):
         past = age // timedelta(hours=1)
-        message = f"the last sync was {past} hours ago, and {hours} are admitted"
+        message = f"the last sync was {plural(past, 'hour')} ago, and {hours} are admitted"
         yield _heal(workspace, Finding("warning", "sync-stale", message, path))
     else:
         yield Finding("ok", "sync", "snapshot and push index are there", path)
@@ -161,7 +161,8 @@ def _events(log: LoopLog) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "retrieval-zero",
-            f"{dispatches} dispatches and turns, and nothing was looked up for any",
+            f"{plural(dispatches, 'dispatch or turn', 'dispatches and turns')}, "
+            "and nothing was looked up for any",
             path,
             "orbit hook status",
         )
@@ -169,14 +170,15 @@ def _events(log: LoopLog) -> Iterator[Finding]:
         yield Finding(
             "ok",
             "retrieval",
-            f"{retrievals} retrievals, {dispatches} dispatches and turns",
+            f"{plural(retrievals, 'retrieval')}, "
+            f"{plural(dispatches, 'dispatch or turn', 'dispatches and turns')}",
             path,
         )
 
     missing = [ended for ended, note in turns(log) if note is None]
     if missing:
         count = len([*log.of(TURN_END)])
-        message = f"{len(missing)} of {count} turns have neither a note nor a reason"
+        message = f"{len(missing)} of {plural(count, 'turn')} have neither a note nor a reason"
         yield Finding("warning", "turn-drift", message, path, "orbit check --loop")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from orbit_registry.enforce.spec import LEVELS, DecisionCheck
-from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
@@ -141,8 +141,10 @@ def evidence_notes(workspace: Workspace, checks: Iterable[DecisionCheck]) -> Ite
 def replay_text(check: DecisionCheck, entry: Evidence) -> str:
     """Return in a line what a replay of a check found."""
     stale = "" if entry["digest"] == check.digest else "; the check changed since"
+    commits = plural(entry.get("replayed", 0), "commit")
+    introduced = plural(entry.get("introduced", 0), "match", "matches")
     return (
-        f"{entry.get('replayed', 0):,} commits, {entry['relevant']:,} changed its files; of "
-        f"{entry.get('introduced', 0):,} matches {entry['edited_away']:,} edited away, "
+        f"{commits}, {entry['relevant']:,} changed its files; of {introduced} "
+        f"{entry['edited_away']:,} edited away, "
         f"{entry.get('deleted', 0):,} deleted, {len(entry['kept'])} kept{stale}"
     )

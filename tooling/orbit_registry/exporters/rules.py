@@ -412,27 +412,30 @@ _MARKS = (b"<!-- orbit:begin", END.encode())
 
 
 def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
-    """Return the block's text (empty without records), its records, and how many had no room."""
+    """Return the block's text (empty without records), its records, and how many had no room.
+
+    Each scope has one heading. The scope of the first record comes first.
+    """
     budget = TOKENS - FRAME_TOKENS
-    lines: list[str] = []
+    scopes: dict[str, list[str]] = {}
     included: list[Row] = []
-    scope = ""
 
     for row in rows:
-        described = _scope(row)
+        heading = f"Where {_scope(row)}:"
         entry_lines = entry(row.teaser.replace("<!--", "&lt;!--"))
-        if described != scope:
-            entry_lines.insert(0, f"Where {described}:")
-
-        cost = tokens("\n".join(entry_lines)) + 1
+        new_lines = entry_lines if heading in scopes else [heading, *entry_lines]
+        cost = tokens("\n".join(new_lines)) + 1
         if cost <= budget:
             budget -= cost
-            lines += entry_lines
+            scopes.setdefault(heading, []).extend(entry_lines)
             included.append(row)
-            scope = described
 
     if not included:
         return "", [], len(rows)
+
+    lines: list[str] = []
+    for heading, of_scope in scopes.items():
+        lines += [heading, *of_scope]
 
     omitted = len(rows) - len(included)
     if omitted:
@@ -472,7 +475,11 @@ def with_block(
     if text:
         return current[:start] + text.encode() + current[after:]
 
-    remaining = current[:start] + current[after:]
+    above, below = current[:start], current[after:]
+    if above.endswith(b"\n\n") and below == b"\n":  # the lines that came with the block
+        above, below = above[:-1], b""
+
+    remaining = above + below
     if not remaining.strip():
         return None
 

@@ -25,6 +25,7 @@ class Form:
     commit: str = "{}"
     change: str = "/commit/{}"  # the page of a commit
     issue: str = "/issues/{}"  # the page of an issue, which leads on to a change of that number
+    pull: str = "/pull/{}"  # the page of a pull or merge request
 
 
 _GITEA = Form(
@@ -33,6 +34,7 @@ _GITEA = Form(
     "/_edit/{revision}/{path}",
     branch="branch/{}",
     commit="commit/{}",
+    pull="/pulls/{}",
 )
 FORMS: Mapping[str, Form] = {
     "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}"),
@@ -42,6 +44,7 @@ FORMS: Mapping[str, Form] = {
         "/-/edit/{at}/{path}",
         change="/-/commit/{}",
         issue="/-/issues/{}",
+        pull="/-/merge_requests/{}",
     ),
     "gitea": _GITEA,
     "forgejo": _GITEA,
@@ -51,6 +54,7 @@ FORMS: Mapping[str, Form] = {
         "/src/{at}/{path}?mode=edit",
         "#lines-{}",
         change="/commits/{}",
+        pull="/pull-requests/{}",
     ),
 }
 _BY_HOST = (
@@ -118,6 +122,12 @@ class Forge:
         if self.repository is None or self.form is None:
             return None
         return f"{self.repository}{self.form.issue.format(number)}"
+
+    def pull(self, number: str) -> str | None:
+        """Return where a pull or merge request of a number can be read."""
+        if self.repository is None or self.form is None:
+            return None
+        return f"{self.repository}{self.form.pull.format(number)}"
 
     def holds(self, path: str) -> bool:
         """Say whether a path, as `posixpath.normpath` writes it, is one of the repository."""

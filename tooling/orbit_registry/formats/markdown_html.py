@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from orbit_registry.formats.dialects import add_notes, common_markdown, container_parts
+from orbit_registry.formats.formulas import add_math
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
     PIPE,
@@ -25,7 +26,6 @@ from orbit_registry.formats.markdown import (
     structure_of,
     with_spans,
 )
-from orbit_registry.formats.math import add_math
 from orbit_registry.formats.position import Span
 
 if TYPE_CHECKING:

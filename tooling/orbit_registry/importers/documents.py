@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
+from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError, plural
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     is_decision_folder,
@@ -162,7 +162,7 @@ def _hints(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         folder = posixpath.commonpath(members) if len(members) > 2 else ""
         if folder:
             command = f"orbit import {shlex.quote(folder)}"
-            note = f"{len(members)} documents in {folder} read like decisions"
+            note = f"{plural(len(members), 'document')} in {folder} read like decisions"
             yield f"{note}: `{command}` takes them", command
 
 

@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -53,11 +54,8 @@ def importers() -> Mapping[str, Importer]:
     names.sort(key=lambda name: name == "documents")
     modules = [import_module(f"orbit_registry.importers.{name}") for name in names]
 
-    return {
-        importer.name: importer
-        for module in modules
-        for importer in getattr(module, "IMPORTERS", ())
-    }
+    listed = chain.from_iterable(getattr(module, "IMPORTERS", ()) for module in modules)
+    return {importer.name: importer for importer in listed}
 
 
 def import_from(
@@ -156,7 +154,7 @@ def _is_about(finding: Diagnostic, report: TakeoverReport) -> bool:
     """
     records = set(report.records)
     places = {finding.location.path, *(location.path for location in finding.related)}
-    names = {part for path in places for part in path.split("/")}
+    names = {*chain.from_iterable(path.split("/") for path in places)}
     if finding.record in records or not names.isdisjoint(records):
         return True
 

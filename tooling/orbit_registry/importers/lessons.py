@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError, plural
@@ -91,7 +92,7 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     store = _store_of(workspace.root / within)
     base = "" if within == "." else f"{within}/"
     folders = [within] if store is not None else [f"{base}{name}" for name in STORES]
-    return [path for folder in folders for path in _files_of(workspace, folder)]
+    return [*chain.from_iterable(_files_of(workspace, folder) for folder in folders)]
 
 
 def _files_of(workspace: Workspace, folder: str) -> Iterator[str]:
@@ -182,7 +183,7 @@ def _fields(workspace: Workspace, path: str) -> dict[str, object]:
     parts = [part for part in parts if part != summary]
     names = [str(data[name]) for name in ("id", "name") if data.get(name)]
     tags = _list(data.get("tags"))
-    paths = [glob for name in ("paths", "files") for glob in _list(data.get(name))]
+    paths = [*_list(data.get("paths")), *_list(data.get("files"))]
     inputs = _list(data.get("fingerprint"))
     task = data.get("work_item_id") or data.get("task")
     scope = {
@@ -191,18 +192,24 @@ def _fields(workspace: Workspace, path: str) -> dict[str, object]:
         "agents": words(_list(data.get("applicable_agents"))),
     }
 
-    return {
+    former = ("-".join(name.split())[:300] for name in (*names, stem))
+    fields: dict[str, object] = {
         "summary": cut_line(summary, _SUMMARY),
         "body": body or "\n\n".join(dict.fromkeys(parts)),
         "category": cut_line(str(data.get("category") or ""), 100),
         "error_pattern": str(data.get("error_pattern") or "").strip(),
         "procedural": True if is_markdown(path) else None,
         "scope": {axis: entries for axis, entries in scope.items() if entries},
-        "evidence": [{"kind": "task", "reference": cut_line(str(task), 200)}] if task else [],
-        "freshness": {"fingerprint": [{"input": each} for each in inputs]} if inputs else {},
-        "legacy_ids": list(dict.fromkeys("-".join(name.split())[:300] for name in (*names, stem))),
-        "created_at": _moment(data.get("created_at") or data.get("captured-at")),
     }
+    fields["legacy_ids"] = list(dict.fromkeys(former))
+    fields["created_at"] = _moment(data.get("created_at") or data.get("captured-at"))
+    if task:
+        fields["evidence"] = [{"kind": "task", "reference": cut_line(str(task), 200)}]
+
+    if inputs:
+        fields["freshness"] = {"fingerprint": [{"input": each} for each in inputs]}
+
+    return fields
 
 
 def _of_yaml(text: str) -> Mapping[str, object]:

@@ -397,8 +397,8 @@ def _notes(
             1 for assignment in adrs if assignment.id in homes and assignment.id not in plan.stubs
         )
         plan.notes.append(
-            f"{here} of {len(adrs)} decisions have their prose in a document, the others in "
-            f"their record's {BODY}"
+            f"{here} of {plural(len(adrs), 'decision')} have their prose in a document, "
+            f"the others in their record's {BODY}"
         )
 
     if plan.stubs:
@@ -410,7 +410,8 @@ def _notes(
 
     if spare:
         plan.notes.append(
-            f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them"
+            f"{plural(spare, 'entry', 'entries')} of decision logs without a record: "
+            f"`orbit adr backfill` makes them"
         )
 
     by_id: dict[str, list[_Assignment]] = defaultdict(list)
@@ -420,7 +421,7 @@ def _notes(
     for name, group in by_id.items():
         if len(group) > 1:
             names = ", ".join(f"{each.id} ({_headline(each.foreign.data)})" for each in group)
-            plan.notes.append(f"{name} named {len(group)} things: {names}")
+            plan.notes.append(f"{name} named {plural(len(group), 'thing')}: {names}")
 
 
 def _headline(data: Mapping[str, object]) -> object:

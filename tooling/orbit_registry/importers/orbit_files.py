@@ -211,7 +211,7 @@ ADR_STATUS = {
 _PEOPLE = frozenset({"human", "user", "me"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})\Z")
 _KEY = re.compile(r"[^A-Za-z0-9_.-]+")
-_EVIDENCE = frozenset({"task", "commit", "file", "session", "record", "external"})
+_EVIDENCE = frozenset({"task", "commit", "file", "session", "record", "issue", "pr", "external"})
 _ADR_KEYS = frozenset(
     {
         "schema_version",

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -23,12 +24,15 @@ from orbit_registry.agents.agent import (
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.install.settings import MARK, format_of
 from orbit_registry.workspace.files import decode, inside, read_bytes, write_atomic
+from orbit_registry.workspace.git import Git, ignore_pattern
 from orbit_registry.workspace.workspace import user_home, work_tree
 
 LAUNCHER = ".orbit/hook.sh"
 """Script that a project's settings start; it finds each machine's Python,
 so it can be committed.
 """
+IGNORED = "# orbit hook: for you alone"
+"""The comment above a line that an installation adds to `.gitignore`."""
 LARGEST = 64_000_000  # bytes: agents keep the history of their sessions in such files
 File = TypeVar("File", SettingsFile, ServersFile)
 
@@ -290,6 +294,26 @@ def write_or_remove(path: Path, text: str | None) -> None:
     path.unlink(missing_ok=True)
     with suppress(OSError):  # a folder that holds more stays
         path.parent.rmdir()
+
+
+def stop_ignoring(root: Path, path: Path) -> list[str]:
+    """Remove the line that an installation added to `.gitignore`, and say so."""
+    top = Git(root).top
+    if top is None or not path.is_relative_to(top):
+        return []
+
+    text = file_text(top / ".gitignore")
+    if text is None:
+        return []
+
+    line = ignore_pattern(path.relative_to(top).as_posix())
+    ours = rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n"
+    without = re.sub(ours, "", text, count=1, flags=re.MULTILINE)
+    if without == text:
+        return []
+
+    write_or_remove(top / ".gitignore", without or None)
+    return [f"removed from .gitignore: {line}"]
 
 
 def launcher_text() -> str:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
+from itertools import chain
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.citations import NUMBERED_NAME
-from orbit_registry.formats.globs import matches, readable_globs
+from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.sources import (
     DATA_LIMIT,
@@ -121,6 +122,18 @@ class Surroundings:
                 by_name[word].append(path)
 
         return by_name
+
+    @cached_property
+    def files_by_glob(self) -> Mapping[str, Sequence[str]]:
+        """The files that each glob of a decision's scope matches: one look at each file."""
+        texts = sorted(set(chain.from_iterable(record.globs for record in self.records)))
+        index = GlobIndex((glob.text, [glob]) for glob in readable_globs(texts) if not glob.exclude)
+        by_glob: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self.files:
+            for text, _ in index.match(path):
+                by_glob[text].append(path)
+
+        return by_glob
 
     @cached_property
     def names(self) -> Mapping[str, Names]:
@@ -471,7 +484,7 @@ def _paths(around: Surroundings, plan: _Plan) -> Iterator[Sign]:
         yield _path_sign(around, plan, files, f"{name}, which it names,")
 
     for glob in readable_globs(plan.record.globs):
-        files = [path for path in around.files if matches(glob, path)]
+        files = around.files_by_glob.get(glob.text, ())
         if files and not glob.exclude:
             yield _path_sign(around, plan, files, f"{glob.text}, which its scope names,")
 

@@ -124,7 +124,7 @@ def commands_for(new: Record, touched: Record) -> list[Step]:
     if touched.origin:
         replace = f"orbit link {new_id} {OVERRIDES} {old_id} --reason TEXT"
     elif new.phase == "pending":
-        replace = f"orbit {new.kind.name} accept {new_id} && {replace}"
+        replace = f"orbit accept {new_id} && {replace}"
 
     return [
         Step("supersede", "it takes its place", replace),
@@ -232,7 +232,8 @@ def _touch(record: Record, around: _Surroundings) -> Touch | None:
 
     score = likeness.score + _BY_OPTION * bool(options)
     score += _BY_USES * bool(uses) + _BY_PATHS * bool(paths)
-    return Touch(record, score, tuple(reasons))
+    # Likeness that no word can name is a chance of numbers.
+    return Touch(record, score, tuple(reasons)) if reasons else None
 
 
 def _likenesses(

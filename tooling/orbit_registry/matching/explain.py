@@ -31,15 +31,15 @@ VERDICTS: Mapping[str, str] = {
     "not pushed": (
         "matches, but its status is never shown, or the record is in this machine's inbox"
     ),
-    "doubted": "matches, but may be out of date: shown as one line that says so",
+    "doubted": "matches, but may be out of date, so agents see one line that says so",
     "procedural": (
         "matches, and is about how work is done: shown at an edit or a write, not at a read"
     ),
-    "unstated": "matches, but its status is not known: shown as one line that says so",
+    "unstated": "matches, but its status is not known, so agents see one line that says so",
     "rule": "matches, and is a rule: shown if it fits the text of the task, or if there is no text",
     "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",
-    "proposed": "matches, and is not decided yet: shown as one line that says so",
+    "proposed": "matches, but is not decided yet, so agents see one line that says so",
     "citation cap": f"matches, but {DROPS['citation cap']}",
 }
 _PUSHED_KEYS = (

@@ -9,7 +9,7 @@ from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 
-from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed
+from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed, plural
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import is_other_project, working_project
@@ -324,7 +324,7 @@ class Coverage:
 
         lines = [
             (
-                f"{total - len(bare)} of {total} tracked files have a record "
+                f"{total - len(bare)} of {plural(total, 'tracked file')} have a record "
                 f"({1 - len(bare) / total:.0%})"
             )
         ]

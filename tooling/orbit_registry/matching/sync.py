@@ -36,6 +36,7 @@ from orbit_registry.operations.freshness.evaluate import (
 )
 from orbit_registry.operations.freshness.renames import (
     EVIDENCE,
+    PATHS,
     Move,
     Renames,
     moves_by_record,
@@ -385,8 +386,16 @@ def _causes(report: FreshnessReport, moves: Mapping[str, Sequence[Move]]) -> dic
 
 
 def _followed_anchors(moves: Iterable[Move]) -> set[str]:
-    """Return the anchors that are not lost, as reasons name them: a scope, a file of evidence."""
+    """Return the anchors that are not lost, as reasons name them: a scope, a file of evidence.
+
+    A scope that never matched a file is not out of date: its first file is the one being made.
+    """
     followed: set[str] = set()
+    moves = list(moves)
+    of_scope = [move for move in moves if move.field == PATHS]
+    if of_scope and all(move.waits for move in of_scope):
+        followed.add(PATHS)
+
     for move in moves:
         if move.new is not None and not move.old.startswith("!"):
             followed.add(f"file:{move.old}" if move.field == EVIDENCE else move.field)

@@ -53,7 +53,7 @@ def brief(call: ToolCall) -> ToolResult:
         warnings = [f"warning: {inert_line(warning)}" for warning in plan["warnings"]]
         return ToolResult(dict(plan), "\n".join([plan_text(plan), *warnings]))
 
-    paths = [inside(registry, path) for path in call.words("paths")]
+    paths = [inside(registry, path) for path in call.paths()]
     tags, words, task, agent = (
         call.words("tags"),
         call.text("text"),
@@ -77,7 +77,7 @@ def brief(call: ToolCall) -> ToolResult:
         # A subagent of the host is found by `brief` itself; a name alone would be another session.
         session="" if session is None or session[1] else session[0],
     )
-    message = result.text() or "no record applies, or this session has all that do"
+    message = result.text() or result.why_empty(review.waiting(registry.collection.records))
     warnings = [
         f"warning: {inert_line(without_secrets(warning))}" for warning in result.inputs.warnings
     ]

@@ -332,7 +332,7 @@ def _tool(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.schema(),
+        input_schema=tool.listed_schema(),
         annotations=hints,
     )
 

@@ -38,6 +38,11 @@ class ToolCall:
         value = self.arguments.get(name)
         return [str(word) for word in value] if isinstance(value, list) else []
 
+    def paths(self) -> list[str]:
+        """Return the paths of the call, one of which may be given alone."""
+        single = self.text("path")
+        return [*self.words("paths"), *([single] if single else [])]
+
     def number(self, name: str, default: int) -> int:
         """Return a whole-number argument."""
         value = self.arguments.get(name)
@@ -74,7 +79,8 @@ class Tool:
     """Name, description, arguments and function of a tool.
 
     `fixed` are the arguments that an alias sets. `carries`: records for the paths of a call are
-    added to its result.
+    added to its result. `unlisted` are arguments that a call may give and that no list shows: each
+    costs every session its description.
     """
 
     name: str
@@ -86,6 +92,12 @@ class Tool:
     reads_only: bool = True
     fixed: Mapping[str, object] = field(default_factory=dict)
     carries: bool = True
+    unlisted: Sequence[str] = ()
+
+    def listed_schema(self) -> dict[str, object]:
+        """Return the JSON Schema that a client lists."""
+        shown = {name: form for name, form in self.properties.items() if name not in self.unlisted}
+        return {**self.schema(), "properties": {name: dict(form) for name, form in shown.items()}}
 
     def schema(self) -> dict[str, object]:
         """Return the JSON Schema of its arguments."""
@@ -97,6 +109,8 @@ class Tool:
         }
 
 
+EXAMPLE = '{"summary": "Close files", "paths": ["src/**"]}'
+"""The fields of a learning, as an agent gives them."""
 LONGEST = 200_000  # characters of all arguments of a call together
 OF_A_DOCUMENT = (
     "title",
@@ -147,26 +161,17 @@ def required_fields(kind: Kind) -> list[str]:
 
 
 def fields_of_any(kinds: KindTable) -> Schema:
-    """Return the schema of any kind's fields, with those of each kind in its description."""
-    fields_by_kind = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
-    plain = [names for kind, names in fields_by_kind if not kind.in_document]
-    shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
+    """Return the schema of any kind's fields; its description has what each kind needs."""
     lines = []
+    for kind in kinds:
+        if not kind.in_file:
+            needed = [*required_fields(kind), *(["body"] if kind.in_document else [])]
+            lines.append(f"{kind.name}: {', '.join(needed)}")
 
-    for kind, names in fields_by_kind:
-        needed = required_fields(kind)
-        optional = [
-            name
-            for name in names
-            if name not in needed and (kind.in_document or name not in shared)
-        ]
-        lines.append(
-            f"{kind.name}: {', '.join(needed)} "
-            f"(needed){'; ' if optional else ''}{', '.join(optional)}"
-        )
-
-    lines.append(f"All but decisions take {', '.join(shared)} too")
-    description = "The record's fields, by its kind. " + ". ".join(lines) + "."
+    description = (
+        f"The record's fields. Needed: {'; '.join(lines)}. All take `paths` (globs) and `tags`. "
+        f"Example: {EXAMPLE}. An error lists the other fields of a kind."
+    )
     return {"type": "object", "description": description}
 
 

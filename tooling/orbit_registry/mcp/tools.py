@@ -22,20 +22,10 @@ from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
 PREFIX = "orbit."
-LISTED = (
-    "search",
-    "show",
-    "match",
-    "brief",
-    "add",
-    "vote",
-    "note",
-    "fail",
-    "retro",
-    "queue",
-    "run",
-)
+LISTED = ("search", "show", "match", "brief", "add", "vote")
 """The tools that a client lists; a call may name any other too."""
+OF_THE_LOOP = ("note", "fail", "retro", "queue")
+"""The tools that it lists too where `loop.enabled` is set."""
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "adr": ("add", "list"),
     "learning": ("add", "list", "show", "search", "update", "supersede", "vote"),
@@ -118,6 +108,7 @@ def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> T
         row.get("required", ()),
         reads_only=not row.get("writes", False),
         carries=row.get("adds_records", True),
+        unlisted=row.get("unlisted", ()),
     )
 
 
@@ -168,7 +159,11 @@ def available_tools(workspace: Workspace | None = None) -> dict[str, Tool]:
 
 def listed_tools(*, aliases: bool = False, workspace: Workspace | None = None) -> list[Tool]:
     """Return the tools that a client lists, with `aliases` those for one kind too."""
+    names = {*LISTED, "run"}
+    if workspace is not None and workspace.config.setting("loop", "enabled"):
+        names.update(OF_THE_LOOP)
+
     available = available_tools(workspace).items()
     return [
-        tool for name, tool in available if name in LISTED or (aliases and name.startswith(PREFIX))
+        tool for name, tool in available if name in names or (aliases and name.startswith(PREFIX))
     ]

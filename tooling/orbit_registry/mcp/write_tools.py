@@ -10,7 +10,13 @@ from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.lifecycle.touches import Touch
 from orbit_registry.mcp.read_tools import shown_to_agents
-from orbit_registry.mcp.tool import WITHHELD, ToolCall, ToolResult, own_fields
+from orbit_registry.mcp.tool import (
+    WITHHELD,
+    ToolCall,
+    ToolResult,
+    own_fields,
+    required_fields,
+)
 from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -53,7 +59,8 @@ def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
     fields = call.fields("fields") or {
         name: call.arguments[name] for name in allowed if name in call.arguments
     }
-    hint = f"fields: {', '.join(allowed)}"
+    fields = _with_scope(fields)
+    hint = f"for example {_example(kind)}; fields: {', '.join(allowed)}"
     for name in fields:
         if name in WITHHELD:
             raise UsageError(
@@ -71,6 +78,31 @@ def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
 
     refuse_secrets("", fields)
     return fields
+
+
+_AXES = ("paths", "tags")
+"""Parts of a scope that an agent may also give next to it."""
+
+
+def _with_scope(fields: Fields) -> Fields:
+    """Return fields with `paths` and `tags` in their scope."""
+    axes = {axis: fields[axis] for axis in _AXES if axis in fields}
+    if not axes:
+        return fields
+
+    scope = fields.get("scope")
+    stated_axes = scope if isinstance(scope, Mapping) else {}
+    others = {name: value for name, value in fields.items() if name not in axes}
+    return {**others, "scope": {**axes, **stated_axes}}
+
+
+def _example(kind: Kind) -> str:
+    """Return the fields of a record of a kind, as an agent gives them."""
+    words = dict.fromkeys(required_fields(kind), "…")
+    if kind.in_document:
+        words["body"] = "## Context …"
+
+    return json.dumps({**words, "paths": ["src/**"]}, ensure_ascii=False)
 
 
 def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
@@ -112,7 +144,7 @@ def _replacement_edit(old: Record) -> Edit:
 
 def _review_commands(new: Record, old: Record | None = None) -> list[str]:
     kind = new.kind
-    steps = [f"orbit {kind.name} {kind.approving_verb} {new.id}"] if kind.approving_verb else []
+    steps = [f"orbit accept {new.id}"] if kind.approving_verb else []
     return steps + (
         [f"orbit {kind.name} supersede {old.id} --with {new.id}"] if old is not None else []
     )
@@ -457,7 +489,9 @@ def note(call: ToolCall) -> ToolResult:
     )
 
     return ToolResult(
-        note_data(request, result), note_text(request, result), next=["add"] if result.asks else []
+        note_data(request, result, for_agent=True),
+        note_text(request, result, for_agent=True),
+        next=[ask.call for ask in result.asks if ask.call],
     )
 
 

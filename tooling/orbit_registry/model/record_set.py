@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, plural
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import SUPERSEDED, Record
 
@@ -151,7 +151,7 @@ class RecordSet:
 
         ids = tuple(record.id for record in records)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)
-        message = f"{any_id!r} means {len(records)} records:\n{listed}"
+        message = f"{any_id!r} means {plural(len(records), 'record')}:\n{listed}"
         raise AmbiguousIdError(message, candidates=ids, hint="name one by its own id")
 
     def _at_path(self, path: str) -> list[Record]:
@@ -201,6 +201,10 @@ class RecordSet:
         start = _ID_START.match(query)
         if start is not None and any(name.startswith(start[0]) for name in names):
             names = {name: names[name] for name in names if name.startswith(start[0])}
+
+        number = query.rpartition("-")[2]
+        if number.isdecimal():  # another number is another record, not a typing error
+            names = {name: names[name] for name in names if name.rpartition("-")[2] == number}
 
         near = get_close_matches(query, names, n=1, cutoff=0.7)
         if near:

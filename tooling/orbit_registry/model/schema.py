@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orbit_registry.errors import ConfigError
+from orbit_registry.errors import ConfigError, plural
 from orbit_registry.formats.position import Pointer
 from orbit_registry.formats.untrusted import cut
 
@@ -282,7 +282,7 @@ def _message(error: Any) -> _Fault:
         case "minLength":
             message = f" is shorter than {limit} characters" if value else " is empty"
         case "maxItems":
-            message = f" has {len(value)} entries; at most {limit} are allowed"
+            message = f" has {plural(len(value), 'entry', 'entries')}; at most {limit} are allowed"
         case "maximum":
             message = f" is {value}; the most allowed is {limit}"
         case "minimum":

@@ -55,6 +55,7 @@ from orbit_registry.operations.import_report import (
     Outcome,
     PathMoves,
     TakeoverReport,
+    link_command,
     reason_of_error,
     replaced_question,
     with_step,
@@ -242,11 +243,12 @@ def _edges(
                 continue
 
             unresolved.setdefault(decision.id, []).append(edge)
-            which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
-            statement = (
-                f"`{edge.rel.replace('_', ' ')} {edge.target}` is not a link between records"
-            )
-            reason = f"{statement}: {with_step(edge.reason, which)}"
+            why = with_step(edge.reason)
+            if edge.candidates:
+                choice = link_command(decision.id, edge.rel)
+                why = f"{edge.reason} ({', '.join(edge.candidates)}); choose: `{choice}`"
+
+            reason = f"not linked: `{edge.rel.replace('_', ' ')} {edge.target}`: {why}"
             outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
 
     for decision in numbered:
@@ -379,7 +381,7 @@ def _remarks(
             else UNSTATED
         )
     elif entry.status == "unknown":
-        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that")
+        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit accept ID` or `reject` ends that")
 
     yield from _status_remarks(entry)
 

@@ -1,9 +1,10 @@
 """New and amended decisions: the record and its document, a file or an entry of a log."""
 
 import os
+import posixpath
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -85,6 +86,8 @@ class NewAdr:
     uses: tuple[str, ...] = ()
     review_by: str | None = None
     revisit_when: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    """Ids of live decisions that it replaces; its document says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +364,10 @@ def _new_files(
     refuse_secrets(f"the text of {request.title!r}", body)
     refuse_hidden({"title": request.title, "body": body.removeprefix("\ufeff")})
 
+    if request.style == "log" and request.supersedes:
+        sentence = ", ".join(record.id for record in _replaced(workspace, request))
+        request = replace(request, body=f"Supersedes {sentence}\n\n{body}")
+
     if request.style == "log":
         path = _log_of(workspace.config, request.feature)
         _refuse_missing_log(workspace, path)
@@ -373,7 +380,8 @@ def _new_files(
 
         inside(workspace.root, path)
         document = new_text(kind, neighbours, path, fields, status)
-        new = NewText(path, None, _with_body(path, document, request.body))
+        document = _with_body(path, document, request.body)
+        new = NewText(path, None, _with_sentence(path, document, _replaced(workspace, request)))
 
     source = {"path": path}
     if new.heading:
@@ -406,6 +414,49 @@ def _refuse_other_title(title: str, entry: AdrDocument | None) -> None:
             f"was written"
         )
         raise InvalidRecordError(message, hint="leave comments and tags out of the title")
+
+
+def _replaced(workspace: Workspace, request: NewAdr) -> list[Record]:
+    """Return the decisions that a new one replaces; refuse what it can't."""
+    if not request.supersedes:
+        return []
+
+    records = read_collection(workspace).records
+    replaced = [records.get(any_id) for any_id in request.supersedes]
+    for record in replaced:
+        refuse_inherited(workspace, record.path)
+        if not record.kind.in_document or record.phase != "live":
+            raise RefusedError(
+                f"{record.id} is {record.kind.with_article}, {record.status.name}; "
+                "a new decision replaces an accepted one",
+                hint="`orbit adr list` shows them; leave --supersedes out",
+            )
+
+    return replaced
+
+
+def _with_sentence(path: str, document: str, replaced: Sequence[Record]) -> str:
+    """Return a document that says, above its prose, which decisions it replaces."""
+    if not replaced:
+        return document
+
+    links = []
+    for record in replaced:
+        name = record.id
+        if record.source is not None:
+            link = posixpath.relpath(record.source.path, posixpath.dirname(path))
+            name = f"[{record.id}]({link})"
+        links.append(name)
+
+    entries = read_document(document, path).entries
+    sections = entries[0].sections if entries else ()
+    lines = document.split("\n")
+    prose = (each for each in sections if each.key not in _FACT_SECTIONS)
+    first = next(prose, None)
+    at = len(lines) if first is None else first.position.line - 1
+    above = "\n".join(lines[:at]).rstrip()
+    sentence = f"Supersedes {', '.join(links)}"
+    return "\n".join([above, "", sentence, "", *lines[at:]])
 
 
 def _fields(request: NewAdr) -> dict[str, object]:

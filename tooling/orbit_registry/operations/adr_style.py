@@ -116,7 +116,10 @@ def _is_numbered(read: FileName) -> bool:
 
 def _naming(name: str) -> str:
     read = _file_name(name)
-    return "" if read is None else "date" if read.dated else f"number {read.lead.casefold()}"
+    if read is None:
+        return ""
+
+    return "date" if read.dated else f"number {read.lead.casefold()}"
 
 
 def _order(name: str) -> int:

@@ -290,20 +290,22 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
     is_feature = (
         feature is not None and FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
     )
-    return {
+    is_feature = is_feature and not is_decision_folder(feature or "")
+    fields: dict[str, object] = {
         "title": cut_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,
         "status_raw": entry.status_raw.strip()[:STATUS_LIMIT],
         UNREAD_STATUS: entry.status_syntax,
         "date": (entry.date or "")[:40],
-        "tasks": words(entry.tasks),
-        "deciders": words(entry.deciders),
-        "labels": words(entry.tags),
-        "scope": {"paths": list(entry.paths)} if entry.paths else {},
-        "feature": feature if is_feature and not is_decision_folder(feature or "") else None,
-        "legacy_ids": list(decision.legacy_ids),
-        "source": {name: value for name, value in source.items() if value is not None},
     }
+    fields["tasks"] = words(entry.tasks)
+    fields["deciders"] = words(entry.deciders)
+    fields["labels"] = words(entry.tags)
+    fields["scope"] = {"paths": list(entry.paths)} if entry.paths else {}
+    fields["feature"] = feature if is_feature else None
+    fields["legacy_ids"] = list(decision.legacy_ids)
+    fields["source"] = {name: value for name, value in source.items() if value is not None}
+    return fields
 
 
 def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:

@@ -140,7 +140,7 @@ class TakeoverReport:
         if self.dry_run and any(self.of(what) for what in ("taken", "changed")):
             return "the same command without `--dry-run`"
         if any(map(_is_unstated, self.outcomes)):
-            return "`orbit adr accept --status unknown`, if you follow all that state no status"
+            return "`orbit accept --status unknown`, if you follow all that state no status"
         if self.steps and not self.records:
             return ", then ".join(f"`{step}`" for step in self.steps)
         if not self.outcomes:
@@ -286,12 +286,22 @@ def _supersede(record: Record, successor: Record) -> str:
     return f"orbit {record.kind.name} supersede {record.id} --with {successor.id}"
 
 
-def with_step(reason: str, which: str = "") -> str:
-    """Return why a document was left out, `which` others it is about, and what to do,
-    where the reason says that.
-    """
+def with_step(reason: str) -> str:
+    """Return why a document was left out, and what to do, where the reason says that."""
     step = _STEPS.get(reason)
-    return f"{reason}{which}; {step}" if step else f"{reason}{which}"
+    return f"{reason}; {step}" if step else reason
+
+
+def link_command(record: str, rel: str) -> str:
+    """Return the command that makes a link which no document states clearly; `…` is the other
+    record.
+    """
+    if rel == "supersedes":
+        return f"orbit adr supersede … --with {record}"
+    if rel == "superseded_by":
+        return f"orbit adr supersede {record} --with …"
+
+    return f"orbit link {record} {rel} …"
 
 
 def reason_of_error(error: OrbitError, path: str, root: str) -> str:
@@ -378,7 +388,7 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     if number:
         decisions = plural(number, "decision")
         yield (
-            f"no status for {decisions}: `orbit adr accept --status unknown` accepts them all and "
+            f"no status for {decisions}: `orbit accept --status unknown` accepts them all and "
             "writes it into their documents; an import with `--assume accepted` changes no document"
         )
 
@@ -387,5 +397,5 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
         state, them = ("states", "it") if unclear == 1 else ("state", "each")
         yield (
             f"{plural(unclear, 'decision')} {state} a status that Orbit does not know: "
-            f"read {them}, then `orbit adr accept ID`, or `reject`; `orbit review` lists them"
+            f"read {them}, then `orbit accept ID`, or `reject`; `orbit review` lists them"
         )

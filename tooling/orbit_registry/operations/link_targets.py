@@ -108,13 +108,12 @@ def location_of(record: Record) -> RecordLocation:
     source = record.source
     numbers = [name for name in record.legacy_ids if name.isdigit()]
     digits = _DIGITS.search(source.heading) if source and source.heading else None
-    number = (
-        int(digits[0])
-        if digits
-        else int(numbers[0])
-        if numbers
-        else sequence_number(record.id, "ADR-")
-    )
+    number = sequence_number(record.id, "ADR-")
+    if digits:
+        number = int(digits[0])
+    elif numbers:
+        number = int(numbers[0])
+
     return RecordLocation(record.id, source.path if source else None, number, record.legacy_ids)
 
 
@@ -234,17 +233,15 @@ class Targets:
         if len(ids) < 2:
             return ids
 
-        here = posixpath.dirname(path).split("/")
-        shared = [
-            sum(
-                1
-                for _ in takewhile(
-                    lambda pair: pair[0] == pair[1], zip(here, other.split("/"), strict=False)
-                )
-            )
-            for other in (posixpath.dirname(self._paths.get(record, "")) for record in ids)
-        ]
+        here = posixpath.dirname(path)
+        shared = [_shared_folders(here, self._paths.get(record, "")) for record in ids]
         return [record for record, depth in zip(ids, shared, strict=True) if depth == max(shared)]
+
+
+def _shared_folders(folder: str, path: str) -> int:
+    """Return how many folders at the start are those of a path too."""
+    pairs = zip(folder.split("/"), posixpath.dirname(path).split("/"), strict=False)
+    return len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
 
 
 def read_edges(

@@ -238,7 +238,9 @@ def _new_id(
     location = _branch_with(workspace, record, requested)
     earlier_ids = {name.rpartition("/")[2] for name in record.legacy_ids}
     if location is None and requested not in earlier_ids:
-        location = next((other.where for other in numbers if other.number == number), None)
+        location = next(
+            (other.where.strip(" ,") for other in numbers if other.number == number), None
+        )
 
     if location is None and (workspace.folder_of(kind) / requested).exists():
         location = IN_THE_TREE

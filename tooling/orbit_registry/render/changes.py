@@ -163,8 +163,12 @@ def _count_of(report: Audit) -> str:
     if not report.candidates:
         return "nothing in them looks like a decision without a record"
 
-    count = f"{len(report.candidates)} of {len(report.candidates) + report.more}"
-    return f"{count} things that look like a decision and no record explains, the strongest first"
+    every = len(report.candidates) + report.more
+    things = plural(every, "thing that looks", "things that look")
+    return (
+        f"{len(report.candidates)} of {things} like a decision and no record explains, "
+        "the strongest first"
+    )
 
 
 def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:

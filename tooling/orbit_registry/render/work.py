@@ -9,9 +9,13 @@ from orbit_registry.retro.failures import target_of
 from orbit_registry.retro.keep import RetroResult
 from orbit_registry.retro.note import NoteRequest, NoteResult
 
+_BY_PERSON = "a script that shows that it is so: tell a person, who adds it"
 
-def note_data(request: NoteRequest, result: NoteResult) -> dict[str, object]:
-    """Return the outcome of a note as data."""
+
+def note_data(
+    request: NoteRequest, result: NoteResult, *, for_agent: bool = False
+) -> dict[str, object]:
+    """Return the outcome of a note as data; `for_agent`: with calls of tools, not commands."""
     return {
         "attempts": request.attempts,
         "errors": request.errors,
@@ -20,7 +24,12 @@ def note_data(request: NoteRequest, result: NoteResult) -> dict[str, object]:
         "turn": result.turn or None,
         "evidence": list(request.evidence),
         "asks": [
-            {"kind": ask.kind, "why": ask.reason, "command": ask.command} for ask in result.asks
+            {
+                "kind": ask.kind,
+                "why": ask.reason,
+                "command": ask.call if for_agent else ask.command,
+            }
+            for ask in result.asks
         ],
         "known": [{"id": record.id, "title": record.title} for record in result.similar],
         "unsolved": record_data(result.unsolved) if result.unsolved is not None else None,
@@ -28,8 +37,8 @@ def note_data(request: NoteRequest, result: NoteResult) -> dict[str, object]:
     }
 
 
-def note_text(request: NoteRequest, result: NoteResult) -> str:
-    """Return the outcome of a note as text."""
+def note_text(request: NoteRequest, result: NoteResult, *, for_agent: bool = False) -> str:
+    """Return the outcome of a note as text; `for_agent`: with calls of tools, not commands."""
     lines = []
     if result.unsolved is not None:
         lines.append(f"{result.unsolved.id} says that this is unsolved\n  {result.unsolved.path}")
@@ -43,7 +52,9 @@ def note_text(request: NoteRequest, result: NoteResult) -> str:
     if result.asks:
         how = f"{request.attempts} attempts" if request.attempts > 1 else "errors on the way"
         lines.append(f"{how}: keep what would have helped")
-        lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in result.asks]
+        for ask in result.asks:
+            lines.append(f"  {ask.kind}: {ask.reason if not for_agent or ask.call else _BY_PERSON}")
+            lines += filter(None, [f"    {ask.call if for_agent else ask.command}".rstrip()])
 
     lines += [f"known already: {record.id}  {record.title}" for record in result.similar]
     return "\n".join(lines) or "noted"

@@ -78,7 +78,7 @@ def allocate(
 
     words = ""
     if highest.number:
-        words = f"{sequence_id(kind.prefix, highest.number)} {highest.where}"
+        words = f"{sequence_id(kind.prefix, highest.number)}{highest.where}"
 
     numbers = range(top + 1, top + count + 1)
     return [Allocation(sequence_id(kind.prefix, number), words) for number in numbers]
@@ -143,7 +143,7 @@ IN_THE_TREE = "in the working tree"
 def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     """Yield every used number of a kind and where it was seen."""
     for number in numbers_of_folders(workspace, kind):
-        yield _SeenNumber(number, IN_THE_TREE)
+        yield _SeenNumber(number, f" {IN_THE_TREE}")
 
     if kind.in_document:
         yield from _in_documents(workspace)
@@ -157,12 +157,12 @@ def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
         if path.rpartition("/")[2] != LOG_NAME:
             number = number_of_path(path)
             if number is not None and number.isdigit() and int(number) <= _MOST:
-                yield _SeenNumber(int(number), f"in {path}")
+                yield _SeenNumber(int(number), f" in {path}")
 
         with contextlib.suppress(OrbitError):
             content = read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)
             for heading in _HEADING.finditer(content):
-                yield _SeenNumber(int(heading[1]), f"in {path}")
+                yield _SeenNumber(int(heading[1]), f" in {path}")
 
 
 def _in_claims(claims: Path, here: str) -> Iterator[_SeenNumber]:
@@ -173,9 +173,9 @@ def _in_claims(claims: Path, here: str) -> Iterator[_SeenNumber]:
         return
 
     if isinstance(highest, int) and 0 < highest <= _MOST:
-        where = f"taken in {root}"
+        where = f" taken in {root}"
         if root == here:
-            where = f"taken here before (if that was thrown away, `rm {claims}` frees the number)"
+            where = f", used in this clone before and not there any more; `rm {claims}` frees it"
 
         yield _SeenNumber(highest, where)
 
@@ -190,7 +190,7 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
             highest = max(_numbers_in(names, kind), default=None)
             if highest is not None:
                 age = _fetch_age(git.common_dir, ref)
-                yield _SeenNumber(highest, f"on {short_name(ref)}{age}")
+                yield _SeenNumber(highest, f" on {short_name(ref)}{age}")
 
 
 def short_name(ref: str) -> str:

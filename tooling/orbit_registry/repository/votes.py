@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.formats.position import Position
 from orbit_registry.judgements.is_moment import is_moment
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -79,7 +79,7 @@ def parse_votes(
             more += 1
 
     if more:
-        message = f"{more:,} more lines are not votes"
+        message = f"{plural(more, 'more line is no vote', 'more lines are not votes')}"
         where, hint = Location(path), hint.replace("line", "lines")
         problems.append(Diagnostic(BROKEN, Severity.WARNING, message, where, hint, record_id))
 

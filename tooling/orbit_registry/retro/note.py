@@ -1,10 +1,11 @@
 """Note on finished work: the event, and which records it suggests."""
 
 import hashlib
+import json
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies
@@ -52,11 +53,21 @@ class NoteRequest:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Kind of record to add, why, and the command."""
+    """Kind of record to add, why, the command for a person, and the call of a tool for an agent;
+    the call is empty where only a person can do it.
+    """
 
     kind: str
     reason: str
     command: str
+    tool: str = ""
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def call(self) -> str:
+        """Return the call as an agent makes it."""
+        arguments = json.dumps(dict(self.arguments), ensure_ascii=False)
+        return f"{self.tool} {arguments}" if self.tool else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,11 +258,19 @@ def _suggestions(
             LEARNING,
             f"{live.id} says it already{with_linked}: strengthen it",
             shlex.join(strengthen),
+            "vote",
+            {"id": live.id, "task": work.task or "TASK"},
         )
     else:
         task = ["--evidence", f"task:{work.task}"] if work.task else []
         add = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
-        first = Suggestion(LEARNING, "what would have saved the further attempts", shlex.join(add))
+        first = Suggestion(
+            LEARNING,
+            "what would have saved the further attempts",
+            shlex.join(add),
+            "add",
+            {"kind": LEARNING, "fields": fields},
+        )
 
     name = live.id if live is not None else "L-…"
     proof = f"a script that shows that it is so; then: orbit link RES-… proves {name}"
@@ -269,6 +288,19 @@ def _suggestions(
     asks = [
         first,
         Suggestion(RESOURCE, proof, "orbit import script PATH"),
-        Suggestion(RULE, "if it holds beyond this case", shlex.join(rule)),
+        Suggestion(
+            RULE,
+            "if it holds beyond this case",
+            shlex.join(rule),
+            "add",
+            {
+                "kind": RULE,
+                "fields": {
+                    "title": "WHAT TO DO",
+                    "rationale": fields["summary"],
+                    "scope": fields["scope"],
+                },
+            },
+        ),
     ]
     return [ask for ask in asks if ask is first or ask.kind not in linked]

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import chain, combinations, product
 
 from orbit_registry.analytics.effect import Report
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
@@ -294,14 +294,14 @@ def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> 
             and now - created_at(candidate) >= timedelta(report.days)
         ):
             reasons[candidate.id] = (
-                f"never shown in {report.days:.0f} days and {report.sessions} sessions"
+                f"never shown in {report.days:.0f} days and {plural(report.sessions, 'session')}"
             )
         elif (
             shown_count >= UNOPENED
             and max(report.signals[candidate.id][name] for name in ("opened", "score")) <= 0
         ):
             reasons[candidate.id] = (
-                f"shown in {shown_count} sessions, opened in none, without a vote"
+                f"shown in {plural(shown_count, 'session')}, opened in none, without a vote"
             )
 
     return reasons

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orbit_registry.analytics.stats import EventCounter
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
@@ -416,7 +416,7 @@ def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator
             step = f"write a check into it (`orbit enforce try`){other}"
 
         reason = (
-            f"What it describes failed {failed[record.id]} times after the session had "
+            f"What it describes failed {plural(failed[record.id], 'time')} after the session had "
             f"been shown it: {step}"
         )
         digest = proposal_digest(record.path, STRUCTURAL, "not followed")

@@ -21,6 +21,11 @@ TRUSTED = ("user", "test")  # sources of records that time may promote; never th
 _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 
+def waiting(records: RecordSet) -> int:
+    """Return how many records no person has decided about."""
+    return sum(1 for record in records if record.status.waits)
+
+
 def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
     """Return the records that wait for a verdict:
     by the kinds' order in briefs, the longest waiting first.
@@ -63,20 +68,27 @@ def approval_command(records: Sequence[Record]) -> str:
     """Return the command that makes records without a status live; empty without any."""
     for record in records:
         kind, status = record.kind, record.status
-        start = f"orbit {kind.name} {kind.approving_verb or 'list'} --status {status.name}"
-        return f"{start} --dry-run" if kind.approving_verb else start
+        if not kind.approving_verb:
+            return f"orbit {kind.name} list --status {status.name}"
+        return f"orbit accept --status {status.name} --dry-run"
     return ""
 
 
 def decide(
-    workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review
+    workspace: Workspace,
+    record: Record,
+    phase: Phase,
+    author: Author,
+    review: Review,
+    *,
+    dry_run: bool = False,
 ) -> Record:
     """Approve (`live`) or reject (`closed`) a pending record;
     the same verdict again changes nothing.
     """
     status = record.status
     if record.phase == phase and (phase == "live" or record.kind.is_rejection(status)):
-        return transition(workspace, record, status.name, author, review)
+        return transition(workspace, record, status.name, author, review, dry_run=dry_run)
     if record.phase != "pending":
         hint = f"`orbit show {record.id}` says who decided; `orbit review` lists what waits"
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
@@ -88,11 +100,16 @@ def decide(
         )
         raise RefusedError(message, hint=record.kind.transitions_help(status, record.id))
 
-    return transition(workspace, record, to, author, review)
+    return transition(workspace, record, to, author, review, dry_run=dry_run)
 
 
 def retire(
-    workspace: Workspace, record: Record, author: Author, review: Review | None = None
+    workspace: Workspace,
+    record: Record,
+    author: Author,
+    review: Review | None = None,
+    *,
+    dry_run: bool = False,
 ) -> Record:
     """Close a live record that no longer holds; one that is retired already does not change."""
     kind = record.kind
@@ -106,7 +123,7 @@ def retire(
         message = f"{record.id} is {record.status.name} and can't be retired"
         raise RefusedError(message, hint=kind.transitions_help(record.status, record.id))
 
-    return transition(workspace, record, to, author, review)
+    return transition(workspace, record, to, author, review, dry_run=dry_run)
 
 
 def transition(

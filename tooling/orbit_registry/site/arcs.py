@@ -8,6 +8,7 @@ from html import escape
 from itertools import chain
 from typing import NamedTuple
 
+from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
@@ -77,7 +78,7 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     width = 2 * MARGIN + STEP * (len(chosen) - 1) + SLANT
     arcs = "".join(_arc(edge, places, base, tallest / widest**0.6) for edge in edges)
     dots = "".join(_dot(record, places[record.id], base, page) for record in chosen)
-    label = f"Relations of {len(chosen)} records, in the order of their age"
+    label = f"Relations of {plural(len(chosen), 'record')}, in the order of their age"
     return (
         f'<div class="orbit-arcs orbit-scroll"><svg role="group" aria-label="{label}" '
         f'width="{width}" height="{base + LABEL}" viewBox="0 0 {width} {base + LABEL}">'

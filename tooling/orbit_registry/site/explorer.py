@@ -221,13 +221,13 @@ def page_html(records: Sequence[Record], overlooked: str = "") -> str:
     """Return the explorer's page: the form, how many decisions name no files or are shown at no
     edit, and the folders that records name as a second way in.
     """
-    sentence = overlooked or unscoped(records)
-    note = ""
-    if sentence:
-        text = escape(sentence[0].upper() + sentence[1:])
-        if overlooked:
-            text = f'<a href="{escape(f"{relative(PAGE, HEALTH)}#unscoped")}">{text}</a>'
-        note = f'<p class="orbit-overlooked">{text}.</p>'
+    bare = unscoped(records)
+    sentences = [f"{escape(bare[0].upper() + bare[1:])}."] if bare else []
+    if overlooked:
+        href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
+        sentences.append(f'<a href="{href}">{escape(overlooked[0].upper() + overlooked[1:])}</a>.')
+
+    note = f'<p class="orbit-overlooked">{" ".join(sentences)}</p>' if sentences else ""
     if not any(record.globs for record in records):
         note += _UNSCOPED
 

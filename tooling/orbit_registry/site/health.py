@@ -376,7 +376,9 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
     largest = sorted(counts, key=lambda name: (-counts[name].files, name))
     rows = [(_folder_link(name), counts[name]) for name in largest[:MOST]]
     if smaller := largest[MOST:]:
-        rows.append((f"{len(smaller):,} smaller folders", _sum(counts[name] for name in smaller)))
+        rows.append(
+            (f"{plural(len(smaller), 'smaller folder')}", _sum(counts[name] for name in smaller))
+        )
 
     most, total = rows[0][1].files, _sum(counts.values())
     table = "".join(

@@ -79,7 +79,7 @@ def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
     alone = plural(total - linked, "record is", "records are")
     note = f" {alone} alone." if total > linked else ""
     return (
-        f'<p id="superseded">{listed} between {linked:,} records.{note}</p>'
+        f'<p id="superseded">{listed} between {plural(linked, "record")}.{note}</p>'
         f'<p class="orbit-note orbit-arcs-key" id="links">{key_of(edges)}</p>'
     )
 

@@ -87,6 +87,7 @@ def mark_svg(name: str) -> str:
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
         f'<rect width="32" height="32" rx="7" fill="{fill}"/>'
+        # orbit: allow ADR-0084 because the mark is two letters, which never wrap.
         '<text x="16" y="21.5" text-anchor="middle" fill="#fff" font-size="15" font-weight="700" '
         f'font-family="system-ui,sans-serif">{escape(initials(name))}</text></svg>\n'
     )

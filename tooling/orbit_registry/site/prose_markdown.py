@@ -31,6 +31,8 @@ _OPENS = re.compile(r"(?<!\\)((?:\\\\)*)(<(?=[A-Za-z/!?])|\](?=\())")
 """What would begin a tag, or a link, where the parser saw none."""
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,200})\]")
 _BARE = re.compile(r"(https?://[^\s<>]*[^\s<>.,:;!?)\"'*_]|www\.[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)")
+_NOTABLE = re.compile(r"[<@]|\]\(|\[\^|:(?=[a-z0-9_+/-])|www\.")
+"""What tags, links, footnotes, addresses and emoji have; words without it stay as they are."""
 _FENCE = re.compile(r"([ \t>]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]{0,30})[^\r\n]+")
 """The line that opens a block of code, if more than a language follows."""
 _BLANKS = re.compile(r"[ \t>]*")
@@ -153,9 +155,13 @@ class _Writer:
         if start >= end:
             return ""
 
+        text = self.source[start:end]
+        if _NOTABLE.search(text) is None and (self._names is None or not self._names.search(text)):
+            return text
+
         is_linked = self._in_link(start)
         names = None if is_linked else self._names
-        pieces = _BARE.split(self.source[start:end])
+        pieces = _BARE.split(text)
         pieces[::2] = [self._inert(piece, names) for piece in pieces[::2]]
         write = _short_words if is_linked else _short
         pieces[1::2] = map(write, pieces[1::2])

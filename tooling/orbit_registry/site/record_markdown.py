@@ -17,6 +17,8 @@ from orbit_registry.site.prose_markdown import Address
 
 FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.md"
+_UNLED = frozenset({"data", "log", "neighbours", "related"})
+"""Parts of a view without an address, or which no Markdown names."""
 _GAPS = re.compile(r"\n{3,}")
 _LINE = "\x01"
 """The end of a line that is taken over with its blanks: of prose and of code."""

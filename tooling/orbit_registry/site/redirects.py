@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
@@ -106,5 +107,5 @@ def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
         )
         for record in records
     )
-    body = f"<h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul>"
+    body = f"<h1>{escape(name)} means {plural(len(records), 'record')}</h1><ul>{items}</ul>"
     return _page(head, f"{escape(name)} means several records", _NO_INDEX, body)

@@ -307,7 +307,7 @@ class _Watch:
         many = len(result.diagnostics)
         count = f", {plural(many, 'finding')}" if many else ""
         self._say(
-            f"{clock}  {result.pages} pages, {result.written} files written in "
+            f"{clock}  {plural(result.pages, 'page')}, {plural(result.written, 'file')} written in "
             f"{result.seconds:.2f} s{count}"
         )
 

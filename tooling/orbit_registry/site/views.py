@@ -393,8 +393,11 @@ def _evidence(
         url = site.target("", text).address(page)
     elif kind == "commit" and text.isalnum():
         url = site.forge.change(text)
-    elif kind == "external" and text.startswith(("https://", "http://")):
+    elif kind in ("external", "issue", "pr") and text.startswith(("https://", "http://")):
         url = text
+    elif kind in ("issue", "pr") and text.lstrip("#!").isdecimal():
+        number = text.lstrip("#!")
+        url = site.forge.issue(number) if kind == "issue" else site.forge.pull(number)
 
     return {"kind": kind, "text": text, "url": url}
 

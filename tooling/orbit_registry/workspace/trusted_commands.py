@@ -249,11 +249,11 @@ def permission_state(workspace: Workspace, key: str, words: Sequence[str]) -> st
 def _permission(workspace: Workspace, key: str, words: Sequence[str]) -> tuple[str, str]:
     commands, files = _allowed(workspace)
     if key not in commands:
-        return "new", "was not allowed by you"
+        return "new", "you have not allowed what {where} names"
     if commands[key] != tuple(words):
-        return "changed", "is not the one that you allowed"
+        return "changed", "what {where} names is not what you allowed"
     if files is not None and files.get(key, {}) != files_of(workspace, words):
-        return "changed", "starts a file that changed since you allowed it"
+        return "changed", "what {where} names starts a file that changed since you allowed it"
     return "allowed", ""
 
 
@@ -268,7 +268,7 @@ def refusal_reason(
         return f"{SWITCH} is off"
 
     reason = _permission(workspace, key, words)[1]
-    return reason and f"what {where} names {reason}; `orbit trust` shows it and asks"
+    return reason and f"{reason.format(where=where)}; `orbit trust` shows it and asks"
 
 
 def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[str, str]]) -> Path:

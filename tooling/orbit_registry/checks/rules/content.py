@@ -96,7 +96,7 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
 @check(
     "ORB401",
     Severity.ERROR,
-    "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
+    "add a line `- Cost: …` under Consequences, such as `- Cost: the build takes longer`",
 )
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision names no cost."""

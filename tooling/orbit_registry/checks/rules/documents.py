@@ -17,6 +17,7 @@ from orbit_registry.checks.rules.links import (
     changes_for,
     successors_in_document,
 )
+from orbit_registry.errors import plural
 from orbit_registry.formats.adr.front_matter import KEY_TWICE
 from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.position import Position, Span
@@ -213,7 +214,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
             )
         elif count > 1:
             message = (
-                f"{source.path} holds {count} decisions, and {record.id} does not say "
+                f"{source.path} holds {plural(count, 'decision')}, and {record.id} does not say "
                 f"which one it is"
             )
         else:

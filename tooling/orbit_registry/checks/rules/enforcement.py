@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.check import check, passed_on
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rewriting import follow_moves
+from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.workspace.workspace import CONFIG
@@ -162,8 +163,8 @@ def _unread(added: Added) -> Iterator[Diagnostic]:
 
     if added.left_out:
         message = (
-            f"of this change {added.left_out:,} files were not read for what decisions ruled out; "
-            "its manifests were"
+            f"of this change {plural(added.left_out, 'file was', 'files were')} not read for what "
+            "decisions ruled out; its manifests were"
         )
         hint = "split the change, or look through its imports"
         yield rejected_option.at(Location(CONFIG), message, severity=Severity.NOTE, hint=hint)

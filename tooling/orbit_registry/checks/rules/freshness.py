@@ -293,7 +293,7 @@ def _in_document(context: CheckContext, record: Record, *names: str) -> Location
     return context.in_entry(record)
 
 
-@check("ORB811", Severity.NOTE, "`orbit adr accept ID` if it is decided, else take the code back")
+@check("ORB811", Severity.NOTE, "`orbit accept ID` if it is decided, else take the code back")
 def proposed_but_built(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision that no person has accepted yet is in the code."""
     for record, in_code in _in_state(context, State.PROPOSED):
@@ -301,7 +301,7 @@ def proposed_but_built(context: CheckContext) -> Iterator[Diagnostic]:
             continue
 
         message = f"{record.id} is {record.status.name}, but the code has it"
-        accept = f"`orbit {record.kind.name} {record.kind.approving_verb} {record.id}`"
+        accept = f"`orbit accept {record.id}`"
         hint = f"{accept} if it is decided: {in_code.evidence[0]}"
         yield proposed_but_built.at(context.at(record, "status"), message, record, hint=hint)
 

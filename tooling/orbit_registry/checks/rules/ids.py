@@ -44,18 +44,17 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
     for entries in shared.values():
         record, index, _ = entries[-1]
         names = list(dict.fromkeys(name for _, _, name in entries))
-        verb = "is the id of"
         others = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
         if not others:
-            verb = "was also the name of"
             others = context.records.with_legacy_id(names[0])
             others = [other for other in others if other is not record]
 
-        listed = ", ".join(f"{other.id} ({other.title})" for other in others)
-        message = (
-            f"{', '.join(names)} can mean several: it was the name of {record.id} "
-            f"({record.title}), and {verb} {listed}"
-        )
+        owners = " and ".join(f"{other.id} ({other.title})" for other in (*others, record))
+        subject = f"the earlier name {names[0]} is"
+        if len(names) > 1:
+            subject = f"the earlier names {', '.join(names)} are"
+
+        message = f"{subject} ambiguous: {owners} have it"
         where = context.at(record, "legacy_ids", index)
         places = [context.at(other, "id") for other in others]
         yield ambiguous_legacy_id.at(where, message, record, related=places)
@@ -90,7 +89,11 @@ def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
                 f"{record.id} is another record on {context.facts.against}; the two will "
                 f"meet in a merge"
             )
-            yield collision_ahead.at(context.at(record, "id"), message, record)
+            hint = (
+                f"take a new number before the merge: `orbit adr renumber {record.id}`, "
+                "or merge and run `orbit resolve`"
+            )
+            yield collision_ahead.at(context.at(record, "id"), message, record, hint=hint)
 
 
 # An error where the comparison that was asked for is among it.

@@ -182,7 +182,8 @@ def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
         elif last is None:
             yield pitch_without_brief.at(event.location, "it was pitched without a brief")
         elif event.at - last.at > DAY:
-            message = f"it was pitched by a brief of {int((event.at - last.at) // 3600)} hours ago"
+            hours = int((event.at - last.at) // 3600)
+            message = f"it was pitched by a brief of {plural(hours, 'hour')} ago"
             yield pitch_without_brief.at(event.location, message, related=(last.location,))
 
 

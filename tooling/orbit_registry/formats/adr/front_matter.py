@@ -86,7 +86,9 @@ def read_front_matter(text: str, span: Span) -> FrontMatter:
     block = _FENCE.sub(lambda match: " " * len(match.group()), span.of(text))
     fields = _from_tree(block)
     if fields is None:
-        fields = [field for part in _parts(block) for field in _from_part(block, part)]
+        fields = []
+        for part in _parts(block):
+            fields += _from_part(block, part)
 
     fields = [_moved(field, span.start) for field in fields if field.key]
     return FrontMatter(tuple(fields), tuple(_repeated(text, fields)))
@@ -360,7 +362,10 @@ def read_toml(text: str, span: Span) -> FrontMatter:
     sections = zip([("", 0), *tables], [*starts, len(block)], strict=True)
     fields: list[Field] = []
     for (name, start), end in sections:
-        section = data.get(name) if name in _CONTAINERS else data if not name else None
+        section: object = None if name else data
+        if name in _CONTAINERS:
+            section = data.get(name)
+
         for match in _TOML_KEY.finditer(block, start, end):
             if isinstance(section, dict) and match["key"] in section:
                 fields.append(_toml_field(block, match, section[match["key"]]))

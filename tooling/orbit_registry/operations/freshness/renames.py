@@ -25,7 +25,7 @@ from orbit_registry.repository.guard import write_step
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
 
-_RENAME = re.compile(r"R\d*\Z")
+_CHANGE = re.compile(r"(?:R\d*|D)\Z")
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 """What no record names: one such file would keep the names of all others from being corrected."""
 _SPECIAL = re.compile(r"[*?\[\]{}]")
@@ -42,12 +42,20 @@ _MOST_COMMITS = 10_000
 
 
 class Renames:
-    """Which files were renamed, and to what in the end; `files` are those that are there now."""
+    """Which files were renamed, and to what in the end; `files` are those that are there now.
+
+    A pair without a new name is a file that was removed.
+    """
 
     def __init__(self, pairs: Iterable[tuple[str, str]], files: Iterable[str]) -> None:
         ends: dict[str, str] = {}
         starts: dict[str, set[str]] = {}
+        self._lost: set[str] = set()
         for old, new in pairs:
+            self._lost.add(old)
+            if not new:
+                continue
+
             carried = starts.pop(old, set()) | {old}
             ends.update(dict.fromkeys(carried, new))
             starts.setdefault(new, set()).update(carried)
@@ -105,6 +113,11 @@ class Renames:
 
         return globs.most_common(_MOST_DESTINATIONS)
 
+    def has_lost(self, text: str) -> bool:
+        """Say whether a file that a glob matched was removed or renamed."""
+        glob = parse_glob(text)
+        return isinstance(glob, Glob) and any(matches(glob, old) for old in self._lost)
+
     def has_moved(self, text: str) -> bool:
         """Say whether a file that a glob matched was renamed."""
         return bool(self._moved_from(text))
@@ -129,11 +142,13 @@ class Renames:
 
 
 def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[str]) -> Renames:
-    """Return git's renames since a moment or a commit, in the history and the work tree."""
-    options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
-    memo, words = "renames-since-commit", ["HEAD", f"^{start}"]
+    """Return git's renames and removals since a moment or a commit, in the history and the work
+    tree.
+    """
+    options = ("-M", "--diff-filter=DR", "--name-status", "-z", "--relative")
+    memo, words = "lost-since-commit", ["HEAD", f"^{start}"]
     if isinstance(start, datetime):
-        memo, words = "renames-since-moment", [f"--since={start.isoformat()}", "HEAD"]
+        memo, words = "lost-since-moment", [f"--since={start.isoformat()}", "HEAD"]
 
     def history() -> list[list[str]]:
         counted = ("rev-list", "--max-count=1", f"--skip={_MOST_COMMITS}", *words, "--")
@@ -151,8 +166,8 @@ def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[s
 def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
     words = (word.strip("\n") for word in answer)
     for word in words:
-        if _RENAME.match(word):
-            yield next(words, ""), next(words, "")
+        if _CHANGE.match(word):
+            yield next(words, ""), "" if word == "D" else next(words, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +258,8 @@ class Move:
     new: str | None
     destinations: Sequence[tuple[str, int]] = ()
     """Where the files of a glob are now that has no new name: globs with how many files each."""
+    waits: bool = False
+    """Whether it is a glob that never lost a file: it waits for its first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +284,8 @@ def moves_of(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
         elif not text.startswith("!"):  # what excludes nothing is no loss
             is_glob = field_name in (PATHS, CHECKS)
             destinations = renames.destinations(text) if is_glob else []
-            yield Move(lost.record, field_name, text, None, destinations)
+            waits = is_glob and not renames.has_lost(text)
+            yield Move(lost.record, field_name, text, None, destinations, waits)
 
 
 def _new_name(field_name: str, text: str, renames: Renames) -> str | None:

@@ -1,6 +1,7 @@
 """`orbit verify`: hash a record's inputs again and write down who verified it, and when."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -44,9 +45,13 @@ def verify(
     any_id: str,
     statement: Verification,
     author: Author,
+    *,
+    dry_run: bool = False,
 ) -> VerifyResult:
-    """Hash a record's inputs anew and note who verified it; nothing else of the record changes."""
-    with writing(workspace):
+    """Hash a record's inputs anew and note who verified it; nothing else of the record changes,
+    and with `dry_run` nothing at all.
+    """
+    with nullcontext() if dry_run else writing(workspace):
         records = read_collection(workspace).records
         record = records.get(any_id)
         if record.phase == "closed":
@@ -79,7 +84,8 @@ def verify(
             return {**data, "freshness": freshness}
 
         change, result = prepare_edit(workspace, record, edit, touch=False)
-        write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
+        if not dry_run:
+            write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
 
         before = _hashes(record)
         after = _hashes(result)
