@@ -76,12 +76,10 @@ class SiteMap:
     listed: Sequence[str] | None = (
         None  # the files that git tracks or would add, sorted; None if unknown
     )
-    assets: set[str] = field(
-        default_factory=set
-    )  # repository paths of images that pages show; expand copies them
-    probed: set[str] = field(
-        default_factory=set
-    )  # repository paths that were looked for because a link leads there
+    assets: set[str] = field(default_factory=set)
+    """Repository paths of images that pages show, which are copied."""
+    probed: set[str] = field(default_factory=set)
+    """Repository paths that were looked for because a link leads there."""
     commit_of: Callable[[str], str | None] = field(default=lambda _: None)
     """Gives the commit that a part of its id means, if the repository has it."""
     changes: dict[str, str | None] = field(default_factory=dict)
