@@ -347,9 +347,12 @@ def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Di
         _cleaned(finding) for finding in (*unread, *context.staged.diagnostics, *findings)
     ]
     # A decision's text is on its own page and in the mirrored log: one broken link is one finding.
-    distinct = {
-        (finding.code, finding.location, finding.message): finding for finding in everything
-    }
+    distinct: dict[tuple[object, ...], Diagnostic] = {}
+    for finding in everything:
+        key = (finding.code, finding.location, finding.message)
+        if key not in distinct or finding.record is not None:
+            distinct[key] = finding
+
     # Texts of inherited records are corrected in their own repository.
     correctable = [finding for finding in distinct.values() if not source_of(finding.location.path)]
 

@@ -52,8 +52,8 @@ def configure(
 
     out.write(f"{OVERRIDES}/{language.SCRIPT}", language.script())
     out.write(f"{OVERRIDES}/{CARD}", card_png(sources.title))
+    out.write(f"{OVERRIDES}/{MARK}", mark_svg(sources.title))
     if sources.user_config is None:
-        out.write(f"{OVERRIDES}/{MARK}", mark_svg(sources.title))
         base = default_config(sources.title, nav)
     else:
         base = _users_config(sources.user_config, nav, problems)
