@@ -185,7 +185,8 @@ class Surroundings:
         for citation in self.sources.citations():
             record = self.sources.find(citation.name)
             if record is not None:
-                lines[citation.path].setdefault(record.path, citation.line)
+                first = lines[citation.path].get(record.path, citation.line)
+                lines[citation.path][record.path] = min(first, citation.line)
 
         most = max(FEWEST_LISTED, INDEX_SHARE * len(self.records))
         citing: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
