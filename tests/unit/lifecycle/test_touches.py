@@ -81,7 +81,7 @@ def test_each_touched_decision_has_four_commands() -> None:
         "distinct",
     ]
     assert commands_for(waits, old)[0].command == (
-        "orbit adr accept ADR-0002 && orbit adr supersede ADR-0001 --with ADR-0002"
+        "orbit accept ADR-0002 && orbit adr supersede ADR-0001 --with ADR-0002"
     )
     assert "overrides org:ADR-0001" in commands_for(waits, inherited)[0].command
 
