@@ -200,7 +200,9 @@ class Visibility:
         if not self.moments:
             yield f"{when}never shown: {self.reason}"
         elif not self.is_at_edits:
-            yield f"{shown}, but at no edit: {self.reason}"
+            # The edit that makes the first file of a glob shows it.
+            now = " so far" if self.reason and self.reason.key == "no match" else ""
+            yield f"{shown}, but at no edit{now}: {self.reason}"
         else:
             yield shown
 
