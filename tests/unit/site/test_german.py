@@ -1,0 +1,71 @@
+"""Pages in German: no text of a page reads the same in both languages, data and commands apart."""
+
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.site import language
+from orbit_registry.site.edits import Edit
+from orbit_registry.site.home import lately_html
+from orbit_registry.site.relations import Relations
+
+KINDS = load_kinds()
+DAY = "2026-05-04T10:00:00Z"
+DATA = re.compile(r"ADR-\d+|L-\d+|T\d|Ada|src/\w+|\d+|Atom|JSON|Feeds|DuckDB|SQL|Ctrl|Enter|Id|in|Status")
+"""What a page has of the records, and words that both languages have."""
+
+
+def _record(number: int, kind: str = "adr", **data: Any) -> Record:
+    values = {
+        "id": f"{'ADR' if kind == 'adr' else 'L'}-{number:04}",
+        "title": f"T{number}",
+        "status": "accepted" if kind == "adr" else "active",
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": DAY,
+    }
+    return Record(KINDS[kind], values | data, f".orbit/{kind}/{number}/record.yaml")
+
+
+RECORDS = [
+    _record(1, status="superseded", superseded_by=["ADR-0002"]),
+    _record(2, supersedes=["ADR-0001"], approval={"approved_at": DAY, "approved_by": "Ada"}),
+    _record(3, links=[{"rel": "relates_to", "to": "ADR-0002"}]),
+    _record(4, status="proposed", scope={"paths": ["src/a/**", "src/b/**"]}),
+    _record(5, "learning", created_at=DAY, scope={"paths": ["src/a/**"]}),
+]
+EDITS = {RECORDS[1].path: Edit("2026-06-01", "Ada", "T1")}
+
+
+def lately() -> str:
+    return lately_html(RECORDS, Relations(RECORDS), "", [], EDITS)
+
+
+PAGES = {"lately": lately}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    yield
+    language.choose(language.ENGLISH)
+
+
+def texts(html: str) -> set[str]:
+    bare = re.sub(r"(?s)<(code|script|time)\b.*?</\1>", " ", html)
+    found = re.findall(r">([^<>]+)<", f">{bare}<")
+    found += re.findall(r'\b(?:aria-label|alt|placeholder|title)="([^"]*)"', bare)
+    words = (DATA.sub(" ", unescape(text)) for text in found)
+    return {text.strip() for text in words if re.search(r"[^\W\d_]{2,}", text)}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_a_page_has_no_english_words_in_german(page: Callable[[], str]) -> None:
+    language.choose("en")
+    english = texts(page())
+    language.choose("de")
+    assert english
+    assert english & texts(page()) == set()
