@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from orbit_registry.site.hosting import FORMS
 
+from orbit_registry.formats.hosting import FORMS
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import files_of_scopes
