@@ -25,9 +25,7 @@ ENGLISH = frozenset(
         "tooling/orbit_registry/site/enforced.py",
         "tooling/orbit_registry/site/explorer.py",
         "tooling/orbit_registry/site/health.py",
-        "tooling/orbit_registry/site/map.py",
         "tooling/orbit_registry/site/prose.py",
-        "tooling/orbit_registry/site/redirects.py",
     }
 )
 """Files whose words are not in the files of words yet; the list only gets shorter."""
@@ -143,5 +141,7 @@ def test_every_key_is_used() -> None:
             unused.append(key)
 
     assert [
-        key for key in unused if not key.startswith(("kind.", "nav.", "status.", "page."))
+        key
+        for key in unused
+        if not key.startswith(("kind.", "relation.", "nav.", "status.", "page."))
     ] == []

@@ -12,11 +12,15 @@ from orbit_registry.model.record import Record
 from orbit_registry.site import language
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.home import lately_html
+from orbit_registry.site.map import map_html
+from orbit_registry.site.redirects import redirect_pages
 from orbit_registry.site.relations import Relations
 
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"
-DATA = re.compile(r"ADR-\d+|L-\d+|T\d|Ada|src/\w+|\d+|Atom|JSON|Feeds|DuckDB|SQL|Ctrl|Enter|Id|in|Status")
+DATA = re.compile(
+    r"ADR-\d+|L-\d+|[TZ]\d|Ada|src/\w+|\d+|Atom|JSON|Feeds|DuckDB|SQL|Ctrl|Enter|Id|in|Status"
+)
 """What a page has of the records, and words that both languages have."""
 
 
@@ -34,7 +38,8 @@ def _record(number: int, kind: str = "adr", **data: Any) -> Record:
 RECORDS = [
     _record(1, status="superseded", superseded_by=["ADR-0002"]),
     _record(2, supersedes=["ADR-0001"], approval={"approved_at": DAY, "approved_by": "Ada"}),
-    _record(3, links=[{"rel": "relates_to", "to": "ADR-0002"}]),
+    _record(6),
+    _record(3, links=[{"rel": "related_to", "to": "ADR-0002"}]),
     _record(4, status="proposed", scope={"paths": ["src/a/**", "src/b/**"]}),
     _record(5, "learning", created_at=DAY, scope={"paths": ["src/a/**"]}),
 ]
@@ -45,7 +50,17 @@ def lately() -> str:
     return lately_html(RECORDS, Relations(RECORDS), "", [], EDITS)
 
 
-PAGES = {"lately": lately}
+def earlier_names() -> str:
+    records = [_record(1, legacy_ids=["Z1", "Z2"]), _record(2, legacy_ids=["Z2"])]
+    return "".join(redirect_pages(records, None).values())
+
+
+PAGES = {
+    "lately": lately,
+    "map": lambda: map_html(RECORDS, Relations(RECORDS)),
+    "lone map": lambda: map_html(RECORDS[4:], Relations(RECORDS[4:])),
+    "earlier names": earlier_names,
+}
 
 
 @pytest.fixture(autouse=True)
