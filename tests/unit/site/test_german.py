@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.matching.visibility import Reason, Visibility, summaries
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site import language
 from orbit_registry.site.edits import Edit
+from orbit_registry.site.explorer import page_html, unshown
 from orbit_registry.site.home import lately_html
 from orbit_registry.site.map import map_html
 from orbit_registry.site.redirects import redirect_pages
@@ -19,7 +21,7 @@ from orbit_registry.site.relations import Relations
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"
 DATA = re.compile(
-    r"ADR-\d+|L-\d+|[TZ]\d|Ada|src/\w+|\d+|Atom|JSON|Feeds|DuckDB|SQL|Ctrl|Enter|Id|in|Status"
+    r"ADR-\d+|L-\d+|[TZ]\d|Ada|src/(?:app.py)?|\d+|Atom|JSON|Feeds|DuckDB|SQL|Ctrl|Enter|Id|in|Status"
 )
 """What a page has of the records, and words that both languages have."""
 
@@ -50,6 +52,16 @@ def lately() -> str:
     return lately_html(RECORDS, Relations(RECORDS), "", [], EDITS)
 
 
+def judged(records: list[Record]) -> dict[str, Visibility]:
+    reason = Reason("no path", "T1", ("orbit explain T1",))
+    return {record.path: Visibility((), reason) for record in records}
+
+
+def unshown_in(records: list[Record]) -> str:
+    several, alone = unshown(records, judged(records)), unshown(records[4:5], judged(records))
+    return "; ".join([*several, *alone])
+
+
 def earlier_names() -> str:
     records = [_record(1, legacy_ids=["Z1", "Z2"]), _record(2, legacy_ids=["Z2"])]
     return "".join(redirect_pages(records, None).values())
@@ -59,6 +71,8 @@ PAGES = {
     "lately": lately,
     "map": lambda: map_html(RECORDS, Relations(RECORDS)),
     "lone map": lambda: map_html(RECORDS[4:], Relations(RECORDS[4:])),
+    "paths": lambda: page_html(RECORDS, unshown_in(RECORDS)),
+    "no paths": lambda: page_html(RECORDS[:1]) + page_html(RECORDS[:3]),
     "earlier names": earlier_names,
 }
 
@@ -84,3 +98,8 @@ def test_a_page_has_no_english_words_in_german(page: Callable[[], str]) -> None:
     language.choose("de")
     assert english
     assert english & texts(page()) == set()
+
+
+@pytest.mark.parametrize("records", [RECORDS, RECORDS[4:], RECORDS[1:2]])
+def test_the_site_counts_what_no_edit_shows_as_the_commands_do(records: list[Record]) -> None:
+    assert unshown(records, judged(records)) == summaries(records, judged(records)) != []

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.judgements.status_evidence import evidence_of
-from orbit_registry.matching.visibility import Visibility, overlooked, summaries
+from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
@@ -121,7 +121,7 @@ def concerns_of(
     ]
 
     bare = [_bare(record, judged[record.path]) for record in overlooked(live, judged)]
-    counts = "".join(f" {text}." for text in summaries(live, judged))
+    counts = "".join(f" {text}." for text in explorer.unshown(live, judged))
     silent, _ = by_evidence(record for record, _, _ in unknown)
     settle = approval_command(silent) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
