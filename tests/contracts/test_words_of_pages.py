@@ -23,7 +23,6 @@ ENGLISH = frozenset(
         "tooling/orbit_registry/site/console.py",
         "tooling/orbit_registry/site/documents.py",
         "tooling/orbit_registry/site/enforced.py",
-        "tooling/orbit_registry/site/health.py",
         "tooling/orbit_registry/site/prose.py",
     }
 )

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import date
 from html import unescape
 from typing import Any
 
 import pytest
 
 from orbit_registry.matching.visibility import Reason, Visibility, summaries
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site import language
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.explorer import page_html, unshown
+from orbit_registry.site.health import folders, health_html
 from orbit_registry.site.home import lately_html
 from orbit_registry.site.map import map_html
 from orbit_registry.site.redirects import redirect_pages
@@ -62,6 +65,18 @@ def unshown_in(records: list[Record]) -> str:
     return "; ".join([*several, *alone])
 
 
+def wellbeing() -> str:
+    waiting = [_record(number, status="proposed") for number in range(10, 25)]
+    none = [_record(9, status="unknown")]
+    records = [*RECORDS, *waiting, *none]
+    problem = Diagnostic("ORB102", Severity.ERROR, "T1", Location(".orbit/adrs/T1/adr.yaml"))
+    counts = folders([f"src{number}/T1" for number in range(30)], [("src1/**",)])
+    few = health_html([], (), {}, date(2026, 6, 1))
+    judgements = judged(records)
+    full = health_html(records, (problem,), {}, date(2026, 6, 1), counts, judgements)
+    return few + full
+
+
 def earlier_names() -> str:
     records = [_record(1, legacy_ids=["Z1", "Z2"]), _record(2, legacy_ids=["Z2"])]
     return "".join(redirect_pages(records, None).values())
@@ -73,6 +88,7 @@ PAGES = {
     "lone map": lambda: map_html(RECORDS[4:], Relations(RECORDS[4:])),
     "paths": lambda: page_html(RECORDS, unshown_in(RECORDS)),
     "no paths": lambda: page_html(RECORDS[:1]) + page_html(RECORDS[:3]),
+    "health": wellbeing,
     "earlier names": earlier_names,
 }
 

@@ -19,7 +19,15 @@ from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.site.language import counted, digits, status_word, thing_of, things_of, word
+from orbit_registry.site.language import (
+    capital,
+    counted,
+    digits,
+    status_word,
+    thing_of,
+    things_of,
+    word,
+)
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import is_made, status_css, title_of
@@ -248,10 +256,10 @@ def page_html(records: Sequence[Record], overlooked: str = "") -> str:
     edit, and the folders that records name as a second way in.
     """
     bare = unscoped(records)
-    sentences = [f"{escape(bare[0].upper() + bare[1:])}."] if bare else []
+    sentences = [f"{escape(capital(bare))}."] if bare else []
     if overlooked:
         href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
-        sentences.append(f'<a href="{href}">{escape(overlooked[0].upper() + overlooked[1:])}</a>.')
+        sentences.append(f'<a href="{href}">{escape(capital(overlooked))}</a>.')
 
     note = f'<p class="orbit-overlooked">{" ".join(sentences)}</p>' if sentences else ""
     if not any(record.globs for record in records):

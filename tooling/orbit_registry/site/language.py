@@ -91,7 +91,12 @@ def relation_within(rel: str) -> str:
 def relation_label(rel: str) -> str:
     """Return how a relation reads as a label."""
     text = words_of(_language.get()).get(f"relation.{rel}")
-    return f"{text[0].upper()}{text[1:]}" if text else rel
+    return capital(text) if text else rel
+
+
+def capital(text: str) -> str:
+    """Return words as the beginning of a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def word_or(key: str, text: str) -> str:
