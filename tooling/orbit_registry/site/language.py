@@ -94,6 +94,11 @@ def relation_label(rel: str) -> str:
     return capital(text) if text else rel
 
 
+def column_label(column: str) -> str:
+    """Return the heading of a column; of a project's own one its name as words."""
+    return word_or(f"column.{column}", column.replace("_", " ").capitalize())
+
+
 def capital(text: str) -> str:
     """Return words as the beginning of a sentence."""
     return f"{text[:1].upper()}{text[1:]}"
