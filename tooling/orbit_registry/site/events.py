@@ -23,7 +23,7 @@ class Event(NamedTuple):
 
     @property
     def is_edit(self) -> bool:
-        """Whether its text changed, and no more."""
+        """Whether only its text changed."""
         return self.verb == word("event.edited")
 
 
