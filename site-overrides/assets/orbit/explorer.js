@@ -74,9 +74,9 @@
   };
   const why = (record) => {
     const parts = [];
-    if (record.votes) parts.push(`${record.votes} ${record.votes === 1 ? "vote" : "votes"}`);
-    if (record.priority) parts.push(`priority ${record.priority}`);
-    if (record.updated) parts.push(`changed ${record.updated}`);
+    if (record.votes) parts.push(orbitWords.counted("paths.vote", record.votes));
+    if (record.priority) parts.push(orbitWords.word("paths.priority", { n: record.priority }));
+    if (record.updated) parts.push(orbitWords.word("paths.changed", { day: record.updated }));
     return parts.join(" · ");
   };
   const linked = (url, root, ...inside) => Object.assign(made("a", "", ...inside), { href: new URL(url, root) });
@@ -176,7 +176,7 @@
         }
       }
       if (left) {
-        const link = made("a", "", `${left} more`);
+        const link = made("a", "", orbitWords.word("paths.more", { n: left }));
         link.href = `${home.href}?path=${encodeURIComponent(path)}`;
         parts.push(made("p", "", link));
       }

@@ -99,9 +99,9 @@
     const row = (record, byId) =>
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
-        if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", `review due since ${record.review_due}`));
+        if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", orbitWords.word("filter.due", { day: record.review_due })));
         if (column === "status" && record.differs) held.append(" ", made("span", "orbit-chip orbit-doubt", record.built));
-        if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
+        if (column === "date" && record.date_source) held.append(" ", made("small", "", orbitWords.word("filter.from", { source: record.date_source })));
         if (column === form.dataset.orbitHeadline && record.sentence) held.append(made("p", "orbit-sentence", record.sentence));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;
@@ -120,13 +120,14 @@
       const held = await loaded();
       if (String(query) !== String(state())) return; // more was typed meanwhile, and gets another answer
       if (!held) {
-        said.textContent = "The list of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
+        said.textContent = orbitWords.word("filter.failed");
         return;
       }
       const found = sorted(held.filter(fits(query, held)));
       const byId = new Map(held.map((record) => [record.id, record]));
       body.replaceChildren(...found.slice(0, MOST).map((record) => row(record, byId)));
-      said.textContent = found.length > MOST ? `${found.length} found, the first ${MOST} are shown` : `${found.length} found`;
+      const key = found.length > MOST ? "filter.first" : "filter.found";
+      said.textContent = orbitWords.word(key, { n: found.length, most: MOST });
     };
     const propose = async ({ name, list }) => {
       const counts = new Map();

@@ -8,9 +8,8 @@ from html import escape
 from itertools import chain
 from typing import NamedTuple
 
-from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
-from orbit_registry.site.language import status_word
+from orbit_registry.site.language import counted, status_word, word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css, title_of
@@ -22,6 +21,7 @@ TALLEST = 170
 LABEL, SLANT = 66, 28
 """Pixels for the ids below the dots, and for what the last one has to the right of its dot."""
 SUPERSEDES, RELATES, CITES = "supersedes", "relates", "cites"
+_VERBS = {SUPERSEDES: "map.supersedes", RELATES: "map.relates", CITES: "map.cites"}
 FEWEST, MOST, MOST_IN_SKETCH = 3, 60, 14
 """Fewer records make no drawing; of more than so many, the newest are drawn."""
 
@@ -78,7 +78,7 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     width = 2 * MARGIN + STEP * (len(chosen) - 1) + SLANT
     arcs = "".join(_arc(edge, places, base, tallest / widest**0.6) for edge in edges)
     dots = "".join(_dot(record, places[record.id], base, page) for record in chosen)
-    label = f"Relations of {plural(len(chosen), 'record')}, in the order of their age"
+    label = counted("map.drawing", len(chosen))
     return (
         f'<div class="orbit-arcs orbit-scroll"><svg role="group" aria-label="{label}" '
         f'width="{width}" height="{base + LABEL}" viewBox="0 0 {width} {base + LABEL}">'
@@ -94,7 +94,7 @@ def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
     return (
         f'<path class="orbit-arc-{edge.word}" '
         f'd="M{left} {start}C{left} {top} {right} {top} {right} {start}">'
-        f"<title>{escape(f'{edge.source} {edge.word} {edge.target}')}</title></path>"
+        f"<title>{escape(f'{edge.source} {verb_of(edge)} {edge.target}')}</title></path>"
     )
 
 
@@ -125,19 +125,19 @@ def sketch(related: Sequence[tuple[str, str]]) -> str:
         return ""
 
     places = [RADIUS + 2 + (STEP - 4) * number for number in range(len(related))]
-    here = places[[word for _, word in related].index("")]
+    here = places[[joint for _, joint in related].index("")]
     tallest = max(abs(place - here) for place in places) // 3
     base = tallest + RADIUS + 4
     foot = base - RADIUS
     parts = []
-    for (_, word), place in zip(related, places, strict=True):
-        if word:
+    for (_, joint), place in zip(related, places, strict=True):
+        if joint:
             distance = abs(here - place)
             arc = f"A{distance / 2:g} {distance / 3:g} 0 0 {int(place < here)} {here} {foot}"
-            parts.append(f'<path class="orbit-arc-{word}" d="M{place} {foot}{arc}"/>')
+            parts.append(f'<path class="orbit-arc-{joint}" d="M{place} {foot}{arc}"/>')
 
-    for (css, word), place in zip(related, places, strict=True):
-        radius = RADIUS if word else RADIUS + 2
+    for (css, joint), place in zip(related, places, strict=True):
+        radius = RADIUS if joint else RADIUS + 2
         parts.append(f'<circle class="{css}" cx="{place}" cy="{base}" r="{radius}"/>')
 
     width, height = places[-1] + RADIUS + 2, base + RADIUS + 2
@@ -147,16 +147,18 @@ def sketch(related: Sequence[tuple[str, str]]) -> str:
     )
 
 
+def verb_of(edge: Edge) -> str:
+    """Return what an arc says of its records, as a word for readers."""
+    return word(_VERBS[edge.word])
+
+
 def key_of(edges: Iterable[Edge]) -> str:
     """Return what the arcs of some edges mean."""
     used = {edge.word for edge in edges}
+    names = _VERBS | {RELATES: "map.related"}
     parts = [
-        f'<span class="orbit-arc-{word}">{text}</span>'
-        for word, text in (
-            (SUPERSEDES, "supersedes"),
-            (RELATES, "is related"),
-            (CITES, "cites"),
-        )
-        if word in used
+        f'<span class="orbit-arc-{name}">{word(key)}</span>'
+        for name, key in names.items()
+        if name in used
     ]
-    return f"An arc: {', '.join(parts)}. The newest is at the right."
+    return word("map.key", words=", ".join(parts))

@@ -29,6 +29,8 @@ _DEFAULTS = Path(__file__).with_name("mkdocs.yml")
 
 STYLES = ["assets/orbit/orbit.css"]
 MATERIAL, MATERIALX = "material", "materialx"
+COLOURS = ("colours.system", "colours.light", "colours.dark")
+"""The names of the switches between the palettes, in their order."""
 SCRIPTS = [language.SCRIPT, "assets/orbit/orbit.js"]
 
 
@@ -52,6 +54,9 @@ def digest_of_tree(folder: Path) -> str:
 def default_config(title: str, nav: Sequence[object]) -> dict[str, Any]:
     """Return the configuration for a repository without one."""
     config = cast(dict[str, Any], load(_DEFAULTS.read_text("utf-8")))
+    for colours, key in zip(config["theme"]["palette"], COLOURS, strict=True):
+        colours["toggle"]["name"] = language.word(key)
+
     return {
         **config,
         "site_name": escape(title),

@@ -11,6 +11,7 @@ from itertools import chain
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import word
 from orbit_registry.site.npm import Archive
 from orbit_registry.site.urls import relative
 
@@ -51,32 +52,32 @@ ARCHIVES = (
 VERSION = "+".join(f"{archive.version}:{archive.sha512[:16]}" for archive in ARCHIVES)
 _NAMES = chain.from_iterable(archive.files.values() for archive in ARCHIVES)
 FILES = tuple(f"{FOLDER}{name}" for name in _NAMES)
-DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB if the server compresses"
+DOWNLOAD = "35 MB"
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
-    ("What applies to a path", "FROM scope_match('{path}')"),
-    ("What says something about these words", "FROM search('{words}')"),
-    ("All live records, in the order that agents get them", "FROM ranked()"),
-    ("What an id, of today or earlier, means", "FROM resolve_id('{id}')"),
+    ("query.of.path", "FROM scope_match('{path}')"),
+    ("query.of.words", "FROM search('{words}')"),
+    ("query.of.ranked", "FROM ranked()"),
+    ("query.of.id", "FROM resolve_id('{id}')"),
     (
-        "How many of each kind, by status",
+        "query.of.counts",
         "SELECT kind, status, count(*) AS records FROM records GROUP BY ALL ORDER BY ALL",
     ),
     (
-        "What changed last",
+        "query.of.changed",
         "SELECT id, title, updated_at FROM records ORDER BY updated_at DESC LIMIT 20",
     ),
     (
-        "What replaces what",
+        "query.of.replaced",
         (
             "SELECT target_id AS was, record_id AS is_now FROM links WHERE rel = 'supersedes' "
             "ORDER "
             "BY ALL"
         ),
     ),
-    ("Learnings that were voted for", "FROM vote_ranking"),
+    ("query.of.votes", "FROM vote_ranking"),
 )
-"""Question and SQL; the braces get a path, words and an id of the collection."""
+"""The key of a question, and SQL; the braces get a path, words and an id of the collection."""
 
 
 def fetched() -> Diagnostic | None:
@@ -108,7 +109,7 @@ def examples_of(records: Iterable[Record]) -> list[tuple[str, str]]:
     globs = chain.from_iterable(record.globs for record in live)
     path = next(filter(None, map(_path_in, globs)), "src/app.py")
     words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
-    return [(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES]
+    return [(word(key), sql.format(path=path, id=any_id, words=words)) for key, sql in EXAMPLES]
 
 
 def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
@@ -122,12 +123,11 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
         f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
     )
 
+    shell, query = "<code>duckdb snapshot.duckdb</code>", "<code>orbit query</code>"
+    about = word("query.about", file=download, shell=shell, query=query)
     return (
-        f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs no "
-        f"Orbit: "
-        "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a "
-        "checkout.</p>"
-        f'{_console() if works else ""}<h2 id="examples">What can be asked</h2>'
+        f"<p>{about}</p>"
+        f'{_console() if works else ""}<h2 id="examples">{word("query.examples")}</h2>'
         f'<ul class="orbit-queries">{examples}</ul>'
     )
 
@@ -142,22 +142,21 @@ def _console() -> str:
         f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" '
         f'data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
     )
+    needs = word("query.needs", server="<code>python3 -m http.server</code>")
     return (
         '<div class="orbit-wake">'
-        '<p class="orbit-hint" data-orbit-asleep>The console needs scripts, and a site that a '
-        "server serves: "
-        "<code>python3 -m http.server</code> in its folder is one.</p>"
+        f'<p class="orbit-hint" data-orbit-asleep>{needs}</p>'
         f'<form class="orbit-console" {places} hidden>'
         f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>'
-        f"Ask here: load DuckDB, {DOWNLOAD}</button>"
-        f" <small>{COMPRESSED}; it runs in this page and sends nothing anywhere.</small></p>"
+        f"{word('query.start', size=DOWNLOAD)}</button>"
+        f" <small>{word('query.runs')}</small></p>"
         '<div data-orbit-asking hidden><label for="orbit-sql">SQL</label>'
         '<textarea id="orbit-sql" rows="4" spellcheck="false" autocapitalize="off" '
         'autocomplete="off"></textarea>'
-        '<p><button type="submit" class="md-button md-button--primary">Run</button> '
-        "<small>or Ctrl+Enter</small></p></div>"
+        '<p><button type="submit" class="md-button md-button--primary">'
+        f"{word('query.run')}</button> <small>{word('query.keys')}</small></p></div>"
         '<p class="orbit-said" role="status" aria-live="polite"></p>'
-        '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" '
+        f'<div class="orbit-answer" tabindex="0" role="region" aria-label="{word("query.answer")}" '
         "hidden></div></form></div>"
         f'<script src="{relative(PAGE, SCRIPT)}" type="module"></script>'
     )

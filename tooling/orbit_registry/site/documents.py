@@ -27,6 +27,7 @@ from orbit_registry.repository.documents import (
 )
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.code import emoji
+from orbit_registry.site.language import word
 from orbit_registry.site.markdown_words import escaped, inline, link
 from orbit_registry.site.prose import Prose, TextOrigin, TextPart, parsed, part_of, render
 from orbit_registry.site.sanitize import clean
@@ -44,9 +45,6 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.workspace import Workspace
 
-BANNER = (
-    "Mirrored from {path}. Edit the source document in the repository, not this generated page."
-)
 UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
@@ -158,13 +156,13 @@ def document_prose(document: MirroredDocument, part: TextPart, site: SiteMap) ->
 def document_html(document: MirroredDocument, prose: Prose, title: str, site: SiteMap) -> str:
     """Return a document as safe HTML: where it is listed, its text, and where it comes from."""
     edit = site.forge.edit(document.path)
-    source = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
-    source += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
+    source = f'<p class="orbit-mirrored">{escape(word("document.mirrored", path=document.path))}'
+    source += f' <a href="{escape(edit)}">{word("document.edit")}</a></p>' if edit else "</p>"
 
     folder = document.path.rpartition("/")[0]
     shelf = f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}"
     crumbs = (
-        f'<p class="orbit-crumbs"><a href="{escape(shelf)}">Design documents</a> / '
+        f'<p class="orbit-crumbs"><a href="{escape(shelf)}">{word("nav.documents")}</a> / '
         f"{escape(folder)}</p>"
     )
     heading = (
@@ -179,9 +177,9 @@ def document_markdown(
 ) -> str:
     """Return a document as Markdown, of which `words` is the text, and where it comes from."""
     edit = site.forge.edit(document.path)
-    source = inline(BANNER.format(path=document.path))
+    source = inline(word("document.mirrored", path=document.path))
     if edit:
-        source = f"{source} {link('Edit the source', edit)}"
+        source = f"{source} {link(word('document.edit'), edit)}"
 
     has_title = any(entry.level == 1 for entry in prose.headings)
     heading = "" if has_title else f"# {escaped(title)}"

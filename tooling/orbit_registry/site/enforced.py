@@ -16,11 +16,12 @@ from orbit_registry.enforce.coverage import CLASSES, enforcement
 from orbit_registry.enforce.evidence import read_evidence, replay_text
 from orbit_registry.enforce.kind import FILE_LIMIT
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
-from orbit_registry.errors import OrbitError, plural
+from orbit_registry.errors import OrbitError
 from orbit_registry.formats.globs import Glob, GlobIndex
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
+from orbit_registry.site.language import capital, counted, digits, word, word_or
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative
@@ -49,7 +50,7 @@ def checks_by_record(
     for path, value in _allows(publication.workspace, files).items():
         for allow in value:
             url = site.forge.built(path, line=allow.line)
-            text = publication.text(allow.reason) or "no reason"
+            text = publication.text(allow.reason) or word("enforced.unreasoned")
             allows[allow.name.partition("/")[0]].append(
                 {"path": path, "line": allow.line, "url": url, "text": text}
             )
@@ -98,9 +99,16 @@ def _badge(checks: Sequence[DecisionCheck]) -> str:
     weighty = [check for check in checks if check.is_reference or check.level != "advice"]
     errors = sum(check.level == "error" for check in weighty)
     if not weighty:
-        return f"advised by {plural(len(checks), 'check')}"
-    text = f"enforced by {plural(len(weighty), 'check')}"
-    return f"{text} ({errors} error)" if errors else text
+        return counted("enforced.advised", len(checks))
+
+    text = counted("enforced.badge", len(weighty))
+    return word("enforced.errors", text=text, n=errors) if errors else text
+
+
+def _class_words(name: str) -> tuple[str, str]:
+    """Return what readers call a class of decisions, and what it means."""
+    key = f"class.{name.replace(' ', '-')}"
+    return word_or(key, name), word_or(f"{key}.what", CLASSES[name])
 
 
 def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -125,7 +133,7 @@ def _classified(record: Record, name: str, reason: str) -> str:
         f'<tr><td class="orbit-col-id"><a href="{href}">'
         f'<span class="orbit-id">{escape(record.id)}</span></a></td>'
         f'<td class="orbit-col-title">{headline(record.title)}</td><td '
-        f'class="orbit-col-class">{name}</td>'
+        f'class="orbit-col-class">{_class_words(name)[0]}</td>'
         f'<td class="orbit-col-why">{headline(reason)}</td></tr>'
     )
 
@@ -148,26 +156,32 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     result = enforcement(publication.workspace, records)
     counts = result.counts
     most = max(counts.values(), default=1)
-    bars = "".join(
-        f"<tr><td>{name}<br><small>{words}</small></td><td>"
-        f"{bar(counts[name], counts[name], most)}</td>"
-        f"<td>{counts[name]:,}</td></tr>"
-        for name, words in CLASSES.items()
-    )
+    bars = "".join(_bar(name, counts[name], most) for name in CLASSES)
 
     order = list(CLASSES)
     in_order = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
     rows = "".join(_classified(row.record, row.name, row.reason) for row in in_order)
 
-    heads = "".join(
-        f'<th scope="col">{name}</th>'
-        for name in ("Id", "Decision", "Class", "Checks, or why none")
-    )
+    names = [
+        word("health.id"),
+        capital(word("kind.adr.thing")),
+        word("enforced.class"),
+        word("enforced.checks"),
+    ]
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
+    share = word("enforced.share", share=f"<b>{result.share:.0%}</b>")
     return (
-        f'<p class="orbit-verdict"><b>{result.share:.0%}</b> of the decisions that can be '
-        f"checked are enforced.</p>"
+        f'<p class="orbit-verdict">{share}</p>'
         f'<table class="orbit-index orbit-bars"><tbody>{bars}</tbody></table>'
         f'<div class="orbit-scroll"><table class="orbit-index '
         f'orbit-concern"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _bar(name: str, count: int, most: int) -> str:
+    text, what = _class_words(name)
+    return (
+        f"<tr><td>{text}<br><small>{what}</small></td><td>{bar(count, count, most)}</td>"
+        f"<td>{digits(count)}</td></tr>"
     )

@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
-from orbit_registry.site.language import status_word
+from orbit_registry.site.language import status_word, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.words import date_of, states_none
-
-EDITED, ADDED, BUILT, WRITTEN = "edited", "added", "built", "written"
 
 
 class Event(NamedTuple):
@@ -23,6 +21,11 @@ class Event(NamedTuple):
     about: str = ""
     """The subject of the commit that edited it."""
 
+    @property
+    def is_edit(self) -> bool:
+        """Whether only its text changed."""
+        return self.verb == word("event.edited")
+
 
 def event_of(record: Record, relations: Relations) -> Event:
     """Return what happened to a record last, as its fields tell it.
@@ -32,30 +35,29 @@ def event_of(record: Record, relations: Relations) -> Event:
     created, updated = (_day(record, name) for name in ("created_at", "updated_at"))
     verb = _verb(record, relations)
     if record.phase == "closed" and (later := relations.replaced_by(record)):
-        return Event(
-            _replaced_on(record, relations), f"superseded by {', '.join(later)}", "", record
-        )
+        superseded = word("event.superseded", ids=", ".join(later))
+        return Event(_replaced_on(record, relations), superseded, "", record)
     if (approved := _day_of(record.approval.get("approved_at"))) and approved == updated:
         return Event(updated, verb, str(record.approval.get("approved_by") or ""), record)
     if _is_adopted(record):
         return Event(date_of(record)[:10], verb, ", ".join(record.words("deciders")[:2]), record)
     if created == updated:
-        word = verb if record.kind.in_document else ADDED
-        return Event(updated, word, _author(record), record)
+        done = verb if record.kind.in_document else word("event.added")
+        return Event(updated, done, _author(record), record)
     if record.phase == "closed":
         return Event(updated, verb, "", record)
 
-    return Event(updated, EDITED, "", record)
+    return Event(updated, word("event.edited"), "", record)
 
 
 def _verb(record: Record, relations: Relations) -> str:
     """Return what was done to a record, as a word: its status, where that says so."""
     if states_none(record):
-        return ADDED
+        return word("event.added")
 
     built = relations.built.get(record.path)
     if record.phase == "live" and built is not None and built.state is State.BUILT:
-        return f"{status_word(record.status)}, {BUILT}"
+        return f"{status_word(record.status)}, {word('event.built')}"
 
     return status_word(record.status)
 
@@ -91,13 +93,13 @@ def history_of(record: Record, relations: Relations) -> list[Event]:
     """Return what is known of a record's way, the first event first, of a day the last one."""
     events = []
     if not _is_adopted(record):
-        verb = WRITTEN if record.kind.in_document else ADDED
+        verb = word("event.written" if record.kind.in_document else "event.added")
         events.append(Event(_day(record, "created_at"), verb, _author(record), record))
 
     approved = _day_of(record.approval.get("approved_at"))
     if approved:
         person = str(record.approval.get("approved_by") or "")
-        events.append(Event(approved, "approved", person, record))
+        events.append(Event(approved, word("status.approved"), person, record))
 
     events.append(event_of(record, relations))
     by_day = {event.day: event for event in events if event.day}

@@ -6,7 +6,7 @@ Globs are parsed here, so that `explorer.js` only compares segments.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain
 from typing import Any
@@ -14,11 +14,20 @@ from urllib.parse import quote
 
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.hook.matcher import program
+from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.site.language import counted, status_word, word
+from orbit_registry.site.language import (
+    capital,
+    counted,
+    digits,
+    status_word,
+    thing_of,
+    things_of,
+    word,
+)
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import is_made, status_css, title_of
@@ -135,12 +144,38 @@ def unscoped(records: Iterable[Record]) -> str:
     if not bare:
         return ""
 
-    verb = "names" if len(bare) == 1 else "name"
-    if len(bare) == len(made):
-        subject = "the only decision" if len(made) == 1 else f"all {len(made):,} decisions"
-        return f"{subject} {verb} no files"
+    if len(made) == 1:
+        return word("path.unscoped.only")
 
-    return f"{len(bare):,} of {len(made):,} decisions {verb} no files"
+    total = digits(len(made))
+    if len(bare) == len(made):
+        return word("path.unscoped.all", n=total)
+
+    return counted("path.unscoped", len(bare), total=total)
+
+
+def unshown(records: Sequence[Record], judged: Mapping[str, Visibility]) -> list[str]:
+    """Return for each kind how many live records no edit shows, where there are any."""
+    by_kind: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.phase == "live":
+            by_kind[record.kind.name].append(record)
+
+    missing = {name: len(overlooked(live, judged)) for name, live in by_kind.items()}
+    return [_unshown(live, missing[name]) for name, live in by_kind.items() if missing[name]]
+
+
+def _unshown(live: Sequence[Record], missing: int) -> str:
+    kind = live[0].kind
+    is_one = len(live) == 1
+    things = thing_of(kind) if is_one else things_of(kind)
+    if kind.in_document:
+        things = word("path.accepted", things=things)
+
+    if is_one:
+        return word("path.unshown.only", thing=things)
+
+    return counted("path.unshown", missing, total=digits(len(live)), things=things)
 
 
 def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | None = None) -> str:
@@ -171,7 +206,7 @@ def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | 
     label = word("path.question")
     if most:
         label = word("path.question.any")
-        example = f"{example}, {records[0].id}, words"
+        example = f"{example}, {records[0].id}, {word('path.words')}"
 
     return (
         f'<form class="orbit-explorer"{attributes} hidden>'
@@ -205,16 +240,15 @@ def _examples_html(page: str, names: Sequence[str], *, hidden: bool) -> str:
         return ""
 
     links = ", ".join(_link(relative(page, PAGE), name, escape(name)) for name in names)
-    start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
-    return f"{start}{links}.</p>"
+    start = f'<p class="orbit-hint"{" hidden" * hidden}>'
+    return f"{start}{word('path.try', paths=links)}</p>"
 
 
-_UNSCOPED = (
-    "<p>Agents are shown none of them at an edit. "
-    "<code>orbit scope suggest</code> proposes paths from the history and the code; "
-    "<code>orbit adr update ADR-0001 --path 'src/billing/**'</code> writes one.</p>"
-)
-"""What to do where no record names a path."""
+def _without_paths() -> str:
+    """Return what to do where no record names a path."""
+    update = "<code>orbit adr update ADR-0001 --path 'src/billing/**'</code>"
+    what = word("path.unscoped.what", suggest="<code>orbit scope suggest</code>", update=update)
+    return f"<p>{what}</p>"
 
 
 def page_html(records: Sequence[Record], overlooked: str = "") -> str:
@@ -222,14 +256,14 @@ def page_html(records: Sequence[Record], overlooked: str = "") -> str:
     edit, and the folders that records name as a second way in.
     """
     bare = unscoped(records)
-    sentences = [f"{escape(bare[0].upper() + bare[1:])}."] if bare else []
+    sentences = [f"{escape(capital(bare))}."] if bare else []
     if overlooked:
         href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
-        sentences.append(f'<a href="{href}">{escape(overlooked[0].upper() + overlooked[1:])}</a>.')
+        sentences.append(f'<a href="{href}">{escape(capital(overlooked))}</a>.')
 
     note = f'<p class="orbit-overlooked">{" ".join(sentences)}</p>' if sentences else ""
     if not any(record.globs for record in records):
-        note += _UNSCOPED
+        note += _without_paths()
 
     return f"{box(PAGE, records, overlooked)}{note}{_tree(records)}"
 
@@ -264,9 +298,9 @@ def _tree(records: Sequence[Record]) -> str:
 
 def _folder(name: str, count: int) -> str:
     depth = name.count("/") + 1 if name else 0
-    label = escape(name.rpartition("/")[2] or "anywhere")
+    label = escape(name.rpartition("/")[2] or word("path.anywhere"))
     link = _link("", f"{name}/", f"{label}/") if name else f"<b>{label}</b>"
-    return f'<li class="orbit-depth-{depth}">{link} <small>{count:,}</small></li>'
+    return f'<li class="orbit-depth-{depth}">{link} <small>{digits(count)}</small></li>'
 
 
 def _link(explorer: str, path: str, label: str) -> str:

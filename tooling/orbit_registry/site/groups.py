@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import chain
 
-from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site import language
-from orbit_registry.site.language import labels_of
+from orbit_registry.site.language import column_label, labels_of
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
 
@@ -70,15 +69,16 @@ class Groups:
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
         """Yield every page."""
         if self.tags:
-            yield GroupPage(TAGS, None, "Tags", _overview(self.tags, kinds))
+            yield GroupPage(TAGS, None, language.word("list.tags"), _overview(self.tags, kinds))
 
         for tag, records in self.tags.items():
-            yield _page(tag_url(tag), None, f"Tag: {tag}", records, ("Tags", TAGS))
+            above = (language.word("list.tags"), TAGS)
+            yield _page(tag_url(tag), None, f"{column_label('tag')}: {tag}", records, above)
 
         for kind in kinds:
             for column in own_columns(kind):
                 for word, records in self.columns.get((kind.name, column), {}).items():
-                    title = f"{column.replace('_', ' ').capitalize()}: {word}"
+                    title = f"{column_label(column)}: {word}"
                     above = (labels_of(kind), f"{kind.plural}/")
                     yield _page(column_url(kind, column, word), kind, title, records, above)
 
@@ -140,7 +140,7 @@ def _page(
         f'<p class="orbit-crumbs"><a '
         f'href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
     )
-    count = f'<p class="orbit-note">{plural(len(records), "record")}</p>'
+    count = f'<p class="orbit-note">{language.counted("box.record", len(records))}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)
     return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}", records)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
 from itertools import pairwise
@@ -16,16 +16,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
 
-from orbit_registry.errors import GitError, plural
+from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.judgements.status_evidence import evidence_of
-from orbit_registry.matching.visibility import Visibility, overlooked, summaries
+from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, by_evidence, without_status
 from orbit_registry.site import explorer
+from orbit_registry.site.language import capital, counted, digits, word, word_or
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -35,16 +36,21 @@ PAGE = explorer.HEALTH
 WAITING_DAYS = 30
 MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
-    (31, "a month"),
-    (92, "three months"),
-    (183, "half a year"),
-    (366, "a year"),
-    (731, "two years"),
+    (31, "health.within.month"),
+    (92, "health.within.quarter"),
+    (183, "health.within.half"),
+    (366, "health.within.year"),
+    (731, "health.within.years"),
 )
+"""Days, and the key of the words for a change within them."""
 MOST, DEEPEST = (
     16,
     2,
 )  # most rows of folders, and how deep these lie; the smallest share the last row
+
+
+Row = tuple[Record, str, str]
+"""A record, why it is listed, and the command that sees to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,7 @@ class Concern:
     name: str
     command: str
     about: str
-    rows: Sequence[
-        tuple[Record, str, str]
-    ]  # the records, each with why and the command that sees to it
+    rows: Sequence[Row]
 
 
 def health_html(
@@ -80,9 +84,7 @@ def health_html(
         _tile(concern.anchor, concern.name, len(concern.rows), concern.command)
         for concern in concerns
     )
-    tiles += _tile(
-        "unreadable", "Files without a readable record", len(unread), "orbit check --all"
-    )
+    tiles += _tile("unreadable", capital(word("health.unread")), len(unread), "orbit check --all")
 
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
@@ -98,7 +100,7 @@ def concerns_of(
 ) -> list[Concern]:
     """Return everything that is looked at, what is fine among it."""
     live = [record for record in records if record.phase == "live"]
-    rows: dict[State, list[tuple[Record, str, str]]] = defaultdict(list)
+    rows: dict[State, list[Row]] = defaultdict(list)
     for record in live:
         if doubt := freshness.get(record.path):
             reasons = "; ".join(reason.message for reason in doubt.reasons)
@@ -108,60 +110,39 @@ def concerns_of(
     days = {record.path: _waits(record, today) for record in records}
     late = [record for record in records if days[record.path] > WAITING_DAYS]
     waiting = [
-        (record, f"{days[record.path]:,} days", _deciding(record, record.id)) for record in late
+        (record, counted("health.days", days[record.path]), _deciding(record, record.id))
+        for record in late
     ]
     scopes = "orbit scope suggest ID"
-    unknown = [
-        (
-            record,
-            str(evidence_of(record)),
-            _deciding(record, record.id),
-        )
-        for record in without_status(records)
-    ]
+    unknown = []
+    for record in without_status(records):
+        evidence = word_or("status.no-status-stated", str(evidence_of(record)))
+        unknown.append((record, evidence, _deciding(record, record.id)))
 
     bare = [_bare(record, judged[record.path]) for record in overlooked(live, judged)]
-    counts = "".join(f" {text}." for text in summaries(live, judged))
+    counts = "".join(f" {text}." for text in explorer.unshown(live, judged))
     silent, _ = by_evidence(record for record, _, _ in unknown)
     settle = approval_command(silent) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
 
+    expired, stale = rows[State.EXPIRED], rows[State.STALE]
+    unshown = _concern("health.unscoped", "health.unscoped.about", scopes, bare)
     return [
-        Concern(
-            "expired",
-            "No longer hold",
-            "orbit learning prune",
-            "retires learnings.",
-            rows[State.EXPIRED],
-        ),
-        Concern(
-            "stale",
-            "May no longer hold",
-            "orbit stale",
-            "says of each what to do.",
-            rows[State.STALE],
-        ),
-        Concern(
-            "waiting", f"Undecided for over {WAITING_DAYS} days", decides, "decides one.", waiting
-        ),
-        Concern(
-            "unknown",
-            "Without a known status",
-            settle,
-            "lists what it accepts without --dry-run.",
-            unknown,
-        ),
-        Concern(
-            "unscoped",
-            "Accepted, but shown at no edit",
-            scopes,
-            f"looks for the files that one applies to.{counts}",
-            bare,
-        ),
+        _concern("health.expired", "health.expired.about", "orbit learning prune", expired),
+        _concern("health.stale", "health.stale.about", "orbit stale", stale),
+        _concern("health.waiting", "health.waiting.about", decides, waiting),
+        _concern("health.unknown", "health.unknown.about", settle, unknown),
+        replace(unshown, about=f"{unshown.about}{counts}"),
     ]
 
 
-def _bare(record: Record, visibility: Visibility) -> tuple[Record, str, str]:
+def _concern(key: str, about: str, command: str, rows: Sequence[Row]) -> Concern:
+    """Return a concern by the keys of its words; the last part of its key is its anchor."""
+    name = capital(word(key, days=WAITING_DAYS))
+    return Concern(key.rpartition(".")[2], name, command, word(about), rows)
+
+
+def _bare(record: Record, visibility: Visibility) -> Row:
     """Return the row of a record that no edit shows: why, and the last command for it."""
     reason = visibility.reason
     if reason is None:
@@ -191,25 +172,34 @@ def _day(record: Record, field: str) -> date | None:
 
 
 def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> str:
-    records = plural(total, "record")
     links = [
-        f'<a href="#{concern.anchor}">{len(concern.rows):,} {escape(concern.name.lower())}</a>'
+        f'<a href="#{concern.anchor}">{digits(len(concern.rows))} '
+        f"{escape(_within(concern.name))}</a>"
         for concern in concerns
     ]
-    links += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
-    if not links:
-        return (
-            f'<p class="orbit-verdict"><b>Nothing needs attention</b> in {records}. '
-            "<code>orbit check</code> runs the gate.</p>"
-        )
+    if unread:
+        short = word("health.unread.short", n=digits(len(unread)))
+        links.append(f'<a href="#unreadable">{short}</a>')
 
-    return f'<p class="orbit-verdict"><b>Needs attention</b> in {records}: {", ".join(links)}.</p>'
+    if links:
+        verdict = f"<b>{word('health.open')}</b>"
+        text = counted("health.open.in", total, verdict=verdict, concerns=", ".join(links))
+    else:
+        verdict, check = f"<b>{word('health.fine')}</b>", "<code>orbit check</code>"
+        text = counted("health.fine.in", total, verdict=verdict, check=check)
+
+    return f'<p class="orbit-verdict">{text}</p>'
+
+
+def _within(name: str) -> str:
+    """Return the name of a concern within a sentence."""
+    return f"{name[:1].lower()}{name[1:]}"
 
 
 def _tile(anchor: str, name: str, number: int, command: str) -> str:
     inner = (
         f"<span "
-        f'class="orbit-count">{number:,}</span>{escape(name)}<small><code>{escape(command)}'
+        f'class="orbit-count">{digits(number)}</span>{escape(name)}<small><code>{escape(command)}'
         f"</code></small>"
     )
 
@@ -223,9 +213,9 @@ def _tile(anchor: str, name: str, number: int, command: str) -> str:
 def _list(concern: Concern) -> str:
     rows = [_row(*row) for row in concern.rows[:MOST_LISTED]]
     omitted = len(concern.rows) - MOST_LISTED
-    more = f"<p>{omitted:,} more are not listed.</p>" if omitted > 0 else ""
+    more = f"<p>{word('health.omitted', n=digits(omitted))}</p>" if omitted > 0 else ""
     if len(rows) > MOST_AT_ONCE:
-        summary = f"{len(rows) - MOST_AT_ONCE:,} more"
+        summary = word("home.more", n=digits(len(rows) - MOST_AT_ONCE))
         more = (
             f"<details "
             f'class="orbit-more"><summary>{summary}</summary>{_table(rows[MOST_AT_ONCE:])}{more}'
@@ -240,7 +230,8 @@ def _list(concern: Concern) -> str:
 
 
 def _table(rows: Sequence[str]) -> str:
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Record", "Why", "Command"))
+    keys = ("health.id", "record.record", "health.why", "health.command")
+    heads = "".join(f'<th scope="col">{word(key)}</th>' for key in keys)
     body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return (
         f'<div class="orbit-scroll"><table class="orbit-index orbit-concern">{body}</table></div>'
@@ -262,7 +253,7 @@ def _files(unread: Sequence[str]) -> str:
     if not unread:
         return ""
     items = "".join(f"<li><code>{escape(path)}</code></li>" for path in unread[:MOST_LISTED])
-    return f'<h2 id="unreadable">Files without a readable record</h2><ul>{items}</ul>'
+    return f'<h2 id="unreadable">{capital(word("health.unread"))}</h2><ul>{items}</ul>'
 
 
 def ages_of(records: Sequence[Record], today: date) -> list[tuple[str, int]]:
@@ -276,7 +267,7 @@ def ages_of(records: Sequence[Record], today: date) -> list[tuple[str, int]]:
         return []
 
     bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
-    names = [*(f"within {name}" for _, name in AGES), "longer ago"]
+    names = [*(word(key) for _, key in AGES), word("health.before")]
     counts = [_between(days, low, high) for low, high in pairwise(bounds)]
     counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
     return list(zip(names, counts, strict=True))
@@ -284,8 +275,7 @@ def ages_of(records: Sequence[Record], today: date) -> list[tuple[str, int]]:
 
 def ages_title(ages: Sequence[tuple[str, int]]) -> str:
     """Return what the ages say."""
-    total = sum(count for _, count in ages)
-    return f"When the {f'{total:,} live records' if total > 1 else 'live record'} changed last"
+    return counted("health.ages", sum(count for _, count in ages))
 
 
 def _ages(records: Sequence[Record], today: date) -> str:
@@ -296,7 +286,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     most = max(count for _, count in ages)
     label = ages_title(ages)
     rows = "".join(
-        f"<tr><td>{name}</td><td>{bar(count, count, most)}</td><td>{count:,}</td></tr>"
+        f"<tr><td>{name}</td><td>{bar(count, count, most)}</td><td>{digits(count)}</td></tr>"
         for name, count in ages
     )
     return (
@@ -377,24 +367,21 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
     rows = [(_folder_link(name), counts[name]) for name in largest[:MOST]]
     if smaller := largest[MOST:]:
         rows.append(
-            (f"{plural(len(smaller), 'smaller folder')}", _sum(counts[name] for name in smaller))
+            (counted("health.folders", len(smaller)), _sum(counts[name] for name in smaller))
         )
 
     most, total = rows[0][1].files, _sum(counts.values())
     table = "".join(
         f"<tr><td>{name}</td><td>{bar(part.covered, part.files, most)}</td>"
-        f"<td>{part.covered:,} of {part.files:,}</td><td>{_percent(part)}</td></tr>"
+        f"<td>{_share('health.of', part)}</td><td>{_percent(part)}</td></tr>"
         for name, part in rows
     )
-    heads = "".join(
-        f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "With a record", "Share")
-    )
+    keys = ("health.folder", "record.files.checked", "health.with", "health.share")
+    heads = "".join(f'<th scope="col">{word(key)}</th>' for key in keys)
 
     return (
-        f'<h2 id="coverage">Coverage</h2><p>An accepted record applies to {total.covered:,} of '
-        f"{total.files:,} tracked "
-        f"files ({_percent(total)}). Each bar is as long as its folder has files; the filled "
-        f"part has a record.</p>"
+        f'<h2 id="coverage">{word("health.coverage")}</h2>'
+        f"<p>{_share('health.covered', total)}</p>"
         f'<table class="orbit-index '
         f'orbit-bars"><thead><tr>{heads}</tr></thead><tbody>{table}</tbody></table>'
     )
@@ -402,6 +389,11 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
 
 def _sum(counts: Iterable[Counts]) -> Counts:
     return Counts(*map(sum, zip(*counts, strict=True)))
+
+
+def _share(key: str, counts: Counts) -> str:
+    part, total = digits(counts.covered), digits(counts.files)
+    return word(key, part=part, total=total, share=_percent(counts))
 
 
 def _percent(counts: Counts) -> str:

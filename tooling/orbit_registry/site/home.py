@@ -11,7 +11,7 @@ from orbit_registry.formats.sentences import paragraphs, plain_text, sentences
 from orbit_registry.model.record import Record
 from orbit_registry.site.areas import Area, areas_of
 from orbit_registry.site.edits import Edit
-from orbit_registry.site.events import EDITED, Event, event_of
+from orbit_registry.site.events import Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.language import counted, word
 from orbit_registry.site.relations import Relations
@@ -163,14 +163,14 @@ def lately_html(
     if not events:
         return f"<section><p>{word('home.empty')}</p></section>"
 
-    decisive = [event for event in events if event.verb != EDITED]
+    decisive = [event for event in events if not event.is_edit]
     of_decisions = [event for event in decisive if event.record.kind.in_document]
     first = (of_decisions or decisive or events)[:LATELY]
     others = [event for event in events if event not in first][:LATELY_FOLDED]
 
     items = _events_html(first, page)
     if others:
-        edited = sum(event.verb == EDITED for event in others)
+        edited = sum(event.is_edit for event in others)
         name = word("home.more", n=len(others))
         if edited == len(others):
             name = counted("home.edit", edited)
@@ -207,7 +207,7 @@ def built_html(commit: str, day: str, address: str | None) -> str:
 
 def _with_edit(event: Event, edit: Edit | None) -> Event:
     """Return an event that is an edit with who made it and what it is called."""
-    if event.verb != EDITED or edit is None:
+    if not event.is_edit or edit is None:
         return event
 
     return event._replace(person=edit.person, about=edit.subject)
@@ -217,8 +217,8 @@ def _later_edits(events: Iterable[Event], edits: Mapping[str, Edit]) -> Iterator
     """Yield the edits of records whose status changed before."""
     for event in events:
         edit = edits.get(event.record.path)
-        if edit is not None and event.verb != EDITED and edit.day > event.day:
-            yield Event(edit.day, EDITED, edit.person, event.record, edit.subject)
+        if edit is not None and not event.is_edit and edit.day > event.day:
+            yield Event(edit.day, word("event.edited"), edit.person, event.record, edit.subject)
 
 
 def _events_html(events: Iterable[Event], page: str) -> str:
@@ -227,9 +227,9 @@ def _events_html(events: Iterable[Event], page: str) -> str:
 
 def _event(event: Event, page: str) -> str:
     record = event.record
-    by = f" by {escape(event.person)}" if event.person else ""
+    by = f" {word('record.by', name=escape(event.person))}" if event.person else ""
     about = f": {escape(event.about)}" if event.about else ""
-    css = status_css(record.status) if event.verb != EDITED else ""
+    css = status_css(record.status) if not event.is_edit else ""
     day = escape(event.day)
     time = f' <time datetime="{day}">{day}</time>' if day else ""
     return (

@@ -75,8 +75,33 @@ def word(key: str, **values: object) -> str:
 def counted(key: str, number: int, **values: object) -> str:
     """Return a number of things: the words of `KEY.one` or `KEY.other`."""
     form = "one" if number == 1 else "other"
-    digits = f"{number:,}".replace(",", word("number.between"))
-    return word(f"{key}.{form}", n=digits, **values)
+    return word(f"{key}.{form}", n=digits(number), **values)
+
+
+def digits(number: int) -> str:
+    """Return a number with what this language has between its thousands."""
+    return f"{number:,}".replace(",", word("number.between"))
+
+
+def relation_within(rel: str) -> str:
+    """Return how a relation reads within a sentence; one that is not ours by its name."""
+    return words_of(_language.get()).get(f"relation.{rel}", rel.lower())
+
+
+def relation_label(rel: str) -> str:
+    """Return how a relation reads as a label."""
+    text = words_of(_language.get()).get(f"relation.{rel}")
+    return capital(text) if text else rel
+
+
+def column_label(column: str) -> str:
+    """Return the heading of a column; of a project's own one its name as words."""
+    return word_or(f"column.{column}", column.replace("_", " ").capitalize())
+
+
+def capital(text: str) -> str:
+    """Return words as the beginning of a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def word_or(key: str, text: str) -> str:

@@ -12,7 +12,14 @@ from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
-from orbit_registry.site.language import counted, status_word, thing_of, things_of, word
+from orbit_registry.site.language import (
+    column_label,
+    counted,
+    status_word,
+    thing_of,
+    things_of,
+    word,
+)
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
@@ -35,7 +42,6 @@ from orbit_registry.site.words import (
 )
 
 ROWS_A_PAGE = 500
-_NAMES = {"id": "Id", IN_CODE: "In the code", CITED: "Cited by"}
 
 
 @dataclass
@@ -159,7 +165,7 @@ def columns_of(kind: Kind) -> list[str]:
 
 def name_of(column: str) -> str:
     """Return the name of a column as readers see it."""
-    return _NAMES.get(column, column.replace("_", " ").capitalize())
+    return word(f"column.{column}") if column in (IN_CODE, CITED) else column_label(column)
 
 
 def _head(column: str) -> str:
@@ -329,7 +335,7 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     if len(counts) < 2:
         return ""
 
-    label = escape(name.replace("_", " ").capitalize())
+    label = escape(column_label(name))
     if len(counts) > MOST_CHOICES:
         return (
             f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" '

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain
 
-from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.site.arcs import (
     CITES,
@@ -18,10 +17,12 @@ from orbit_registry.site.arcs import (
     drawing,
     edges_of,
     key_of,
+    verb_of,
 )
 from orbit_registry.site.areas import areas_of
 from orbit_registry.site.clusters import Cluster, clusters_of
-from orbit_registry.site.relations import RELATIONS, Relations
+from orbit_registry.site.language import counted, digits, relation_within, word
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -39,10 +40,8 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     )
     edges = _edges(by_age, relations)
     if not edges:
-        return (
-            "<p>No record names another yet. <code>orbit link</code> links two records, "
-            "<code>orbit adr supersede</code> replaces a decision.</p>"
-        )
+        supersede = "<code>orbit adr supersede</code>"
+        return f"<p>{word('map.empty', link='<code>orbit link</code>', supersede=supersede)}</p>"
 
     areas = areas_of([record for record in by_age if record.kind.in_document])
     clusters = clusters_of(by_age, edges, areas)
@@ -52,7 +51,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     small = (cluster.records for cluster in clusters if len(cluster.records) < FEWEST)
     pairs = list(chain.from_iterable(small))
     if pairs:
-        heading = f'<h2 id="pairs">Pairs <small>{len(pairs) // 2}</small></h2>'
+        heading = f'<h2 id="pairs">{word("map.pairs")} <small>{len(pairs) // 2}</small></h2>'
         sections.append(f"{heading}{_listed(pairs, lists)}")
 
     linked = set(chain.from_iterable(edge[:2] for edge in edges))
@@ -64,7 +63,7 @@ def _drawings(clusters: Sequence[Cluster], edges: Sequence[Edge]) -> str:
     """Return the drawing of each cluster below its name, which leads to its lists."""
     figures = [
         f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a> '
-        f"<small>{len(cluster.records):,}</small></figcaption>"
+        f"<small>{digits(len(cluster.records))}</small></figcaption>"
         f"{drawing(cluster.records[::-1], edges, PAGE)}</figure>"
         for number, cluster in enumerate(clusters, start=1)
     ]
@@ -73,13 +72,15 @@ def _drawings(clusters: Sequence[Cluster], edges: Sequence[Edge]) -> str:
 
 def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
     counts = Counter(edge.word for edge in edges)
-    names = {SUPERSEDES: "supersession", RELATES: "link", CITES: "citation"}
-    parts = [plural(counts[word], name) for word, name in names.items() if counts[word]]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    alone = plural(total - linked, "record is", "records are")
-    note = f" {alone} alone." if total > linked else ""
+    names = {SUPERSEDES: "map.supersession", RELATES: "map.link", CITES: "map.citation"}
+    parts = [counted(key, counts[name]) for name, key in names.items() if counts[name]]
+    what = parts[0]
+    if parts[1:]:
+        what = word("map.and", first=", ".join(parts[:-1]), last=parts[-1])
+
+    note = f" {counted('map.alone', total - linked)}" if total > linked else ""
     return (
-        f'<p id="superseded">{listed} between {plural(linked, "record")}.{note}</p>'
+        f'<p id="superseded">{counted("map.between", linked, what=what)}{note}</p>'
         f'<p class="orbit-note orbit-arcs-key" id="links">{key_of(edges)}</p>'
     )
 
@@ -101,10 +102,10 @@ def _lists(
     """Return a list for each record that supersedes, names or cites others, by its id."""
     lines: dict[str, list[str]] = defaultdict(list)
     for edge in edges:
-        word = RELATIONS.get(edge.rel, edge.rel).lower() or edge.word
+        verb = relation_within(edge.rel) if edge.rel else verb_of(edge)
         other = relations.by_id[edge.target]
         status = chip(other) if other.phase != "live" and edge.word != SUPERSEDES else ""
-        line = f"<small>{escape(word)}</small> {_link(other)} {status}"
+        line = f"<small>{escape(verb)}</small> {_link(other)} {status}"
         lines[edge.source].append(f'<li class="orbit-depth-1"><div>{line}</div></li>')
 
     lists = {}
@@ -125,7 +126,7 @@ def _link(record: Record) -> str:
 
 
 def _cluster(cluster: Cluster, number: int, lists: Mapping[str, str]) -> str:
-    count = f"<small>{len(cluster.records):,}</small>"
+    count = f"<small>{digits(len(cluster.records))}</small>"
     heading = f'<h2 id="cluster-{number}">{escape(cluster.name)} {count}</h2>'
     return f"{heading}{_listed(cluster.records, lists)}"
 

@@ -10,13 +10,12 @@ from html import escape
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from orbit_registry.errors import plural
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
-from orbit_registry.site.language import status_word, word
+from orbit_registry.site.language import counted, status_word, word
 from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
@@ -146,7 +145,6 @@ def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str,
 
 _NUMBERS = re.compile(r"([0-9]+)")
 _NAMING = frozenset({"tasks", "scope", "evidence"})
-_WAYS = ("", "holds only for it", "as evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +186,7 @@ class Tasks:
 def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
     """Return the tasks that records name."""
     by_task: dict[str, dict[str, tuple[Record, str]]] = {}
+    ways = ("", word("task.only"), word("task.evidence"))
     for record in records:
         if _NAMING.isdisjoint(record.data):
             continue
@@ -199,7 +198,7 @@ def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
             if "evidence" in record.data
             else ()
         )
-        for way, tasks in zip(_WAYS, (record.words("tasks"), scoped, evidence), strict=True):
+        for way, tasks in zip(ways, (record.words("tasks"), scoped, evidence), strict=True):
             for task in tasks:
                 by_task.setdefault(task, {}).setdefault(record.path, (record, way))
 
@@ -218,7 +217,7 @@ def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
 def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
     rows = "".join(_row(task, citing, tasks, site) for task, citing in tasks.by_name.items())
-    caption = f"<caption>{plural(len(tasks.by_name), 'task')}</caption>"
+    caption = f"<caption>{counted('task.count', len(tasks.by_name))}</caption>"
     titles = word("list.task"), word("list.named")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     head = f"<thead><tr>{head}</tr></thead>"
@@ -233,22 +232,19 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
 def _lookup_note(lookup: TaskLookup) -> str:
     ways = []
     if lookup.url:
-        ways.append("Each leads to the task itself.")
+        ways.append(word("task.leads"))
 
     if lookup.files:
-        ways.append(
-            f"Tasks are in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}."
-        )
+        files = ", ".join(f"<code>{escape(path)}</code>" for path in lookup.files)
+        ways.append(word("task.files", files=files))
 
     if lookup.command:
-        words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in lookup.command)
-        ways.append(f"To look one up: <code>{escape(words)}</code>")
+        parts = ("{id}" if part == "{id}" else shlex.quote(part) for part in lookup.command)
+        command = f"<code>{escape(' '.join(parts))}</code>"
+        ways.append(word("task.command", command=command))
 
-    unknown = (
-        "The address of tasks is not configured: set <code>tasks.url</code> in "
-        "<code>.orbit/config.yaml</code>."
-    )
-    return " ".join(ways) or unknown
+    setting, file = "<code>tasks.url</code>", "<code>.orbit/config.yaml</code>"
+    return " ".join(ways) or word("task.unset", setting=setting, file=file)
 
 
 def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: SiteMap) -> str:

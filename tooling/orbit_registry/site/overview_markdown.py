@@ -11,6 +11,7 @@ from orbit_registry.render.records import unread_files
 from orbit_registry.site import console, health
 from orbit_registry.site.events import event_of
 from orbit_registry.site.home import made_decisions
+from orbit_registry.site.language import relation_within
 from orbit_registry.site.list_markdown import (
     counts_markdown,
     documents_markdown,
@@ -21,7 +22,7 @@ from orbit_registry.site.list_markdown import (
 )
 from orbit_registry.site.markdown_words import code, escaped, fenced, inline, table
 from orbit_registry.site.published import Published
-from orbit_registry.site.relations import RELATIONS, Relations
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.words import date_of
@@ -93,10 +94,10 @@ def _related(record: Record, relations: Relations) -> dict[str, list[Record | st
     """Return the records that one is related to, by how; the id of one that is not shown."""
     related: dict[str, list[Record | str]] = defaultdict(list)
     for any_id in relations.replaces(record):
-        related["supersedes"].append(relations.by_id.get(any_id) or any_id)
+        related[relation_within("supersedes")].append(relations.by_id.get(any_id) or any_id)
 
     for each in record.links:
-        label = RELATIONS.get(each.rel, each.rel).lower()
+        label = relation_within(each.rel)
         related[label].append(relations.by_id.get(each.to) or each.to)
 
     citing = relations.citers.records.get(url_of(record))

@@ -15,6 +15,7 @@ from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
 from orbit_registry.site.destinations import HEADING_PREFIX, Destination, anchor_of
+from orbit_registry.site.language import word
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import relative
@@ -230,7 +231,8 @@ class _Renderer:
                 piece = self._image(piece, inside_link=bool(open_link))
             elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
                 heading = next(ids)
-                link = f'<a class="headerlink" href="#{heading.id}" title="Permanent link">¶</a>'
+                title = word("prose.link")
+                link = f'<a class="headerlink" href="#{heading.id}" title="{title}">¶</a>'
                 closing = f"{link if heading.level > 1 else ''}</h{heading.level}>"
                 left_out = f" {EXCLUDED}" if heading.id in excluded else ""
                 piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
@@ -312,9 +314,10 @@ class _Renderer:
             self.broken["link", target] = destination
 
         if destination.url is None:
-            reason = "This leads to nothing" if destination.broken else "A file of the repository"
+            key = "prose.dead" if destination.broken else "prose.file"
+            reason = word(key, target=escape(target))
             kind = "orbit-dead" if destination.broken else "orbit-file"
-            return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
+            return f'<span class="{kind}" title="{reason}">', False
 
         address = destination.address(self.origin.page) or ""
         self.links["link", target] = address

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from orbit_registry.matching.visibility import (
     Visibility,
-    summaries,
     surroundings_of,
     visibilities,
 )
@@ -17,6 +16,7 @@ from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.site.documents import ProseLoader, adjacent_documents
+from orbit_registry.site.explorer import unshown
 from orbit_registry.site.groups import Groups, groups_of
 from orbit_registry.site.lists import Index
 from orbit_registry.site.memo import PageCache
@@ -73,7 +73,7 @@ class Published:
     @property
     def overlooked(self) -> str:
         """How many live records no edit shows, in a sentence; empty for none."""
-        return "; ".join(summaries(self.records, self.visibility))
+        return "; ".join(unshown(self.records, self.visibility))
 
     @property
     def listed(self) -> list[str]:

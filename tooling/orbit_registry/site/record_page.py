@@ -127,10 +127,13 @@ def _votes_drawn(view: Mapping[str, Any]) -> str:
     months: list[int] = votes["months"]
     year, month = (int(part) for part in votes["until"].split("-"))
     numbered = enumerate(months, year * 12 + month - len(months))
-    words = ", ".join(
-        f"{count} in {month // 12}-{month % 12 + 1:02d}" for month, count in numbered if count
-    )
-    return sparkline(months, f"Votes a month, the last {len(months)} months: {words or 'none'}")
+    counts = [
+        word("votes.month", n=count, month=f"{month // 12}-{month % 12 + 1:02d}")
+        for month, count in numbered
+        if count
+    ]
+    words = ", ".join(counts) or word("votes.none")
+    return sparkline(months, word("votes.drawn", n=len(months), words=words))
 
 
 def contents_html(headings: Iterable[Heading]) -> str:

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import counted, word
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
@@ -92,7 +92,7 @@ def _page(head: str, title: str, links: str, body: str) -> str:
 def _redirect(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
     target = escape(relative(url, url_of(record)))
     canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
-    title = f"{escape(name)} is now {escape(record.id)}"
+    title = word("redirect.now", name=escape(name), id=escape(record.id))
     links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_ONWARD.format(target)}'
     return _page(
         head, title, links, f'<p>{title}: <a href="{target}">{headline(record.title)}</a></p>'
@@ -107,5 +107,6 @@ def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
         )
         for record in records
     )
-    body = f"<h1>{escape(name)} means {plural(len(records), 'record')}</h1><ul>{items}</ul>"
-    return _page(head, f"{escape(name)} means several records", _NO_INDEX, body)
+    heading = counted("redirect.means", len(records), name=escape(name))
+    title = word("redirect.several", name=escape(name))
+    return _page(head, title, _NO_INDEX, f"<h1>{heading}</h1><ul>{items}</ul>")

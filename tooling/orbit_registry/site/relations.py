@@ -15,16 +15,8 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
 from orbit_registry.operations.glob_counts import FilesByGlob
+from orbit_registry.site.language import relation_label
 from orbit_registry.site.mentions import Citers
-
-RELATIONS: Mapping[str, str] = {
-    **{name: name.replace("_", " ").capitalize() for name in (*INVERSES, *INVERSES.values())},
-    "has_script": "Script",
-    "has_doc": "Document",
-    "references": "Refers to",
-    "referenced_by": "Referred to by",
-}
-"""How each relation reads as a label."""
 
 LOG = 13  # decisions that the page of one names next to it
 MONTHS = 24  # how far back votes are counted month by month
@@ -149,7 +141,7 @@ class Relations:
         """Return labels and ids of the links from and to this record."""
         by_label: dict[str, list[str]] = defaultdict(list)
         for link in record.links:
-            by_label[RELATIONS.get(link.rel, link.rel)].append(link.to)
+            by_label[relation_label(link.rel)].append(link.to)
         for rel, other in self._inverse.get(record.id, ()):
-            by_label[RELATIONS[rel]].append(other)
+            by_label[relation_label(rel)].append(other)
         return [(label, list(dict.fromkeys(ids))) for label, ids in by_label.items()]

@@ -176,7 +176,7 @@ def completed_navigation(
     """
     config = sources.user_config
     if config is None:
-        return [{"Home": "index.md"}, *generated]
+        return [{language.word("nav.home"): "index.md"}, *generated]
 
     pages = [name for name in config.published(sources.copied) if is_markdown(name)]
     nav = completed_nav(config.list_setting("nav"), pages, generated)

@@ -13,13 +13,21 @@ from itertools import chain
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.groups import TAGS
-from orbit_registry.site.language import counted, labels_of, status_word, thing_of, things_of, word
+from orbit_registry.site.language import (
+    counted,
+    digits,
+    labels_of,
+    status_word,
+    thing_of,
+    things_of,
+    word,
+)
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, items_html, status_css
 
 MOST_COLUMNS, FEW_COLUMNS, MOST_TICKS, MOST_NAMES = 48, 6, 12, 12
-PERIODS: Mapping[str, int] = {"month": 1, "quarter": 3, "year": 12}
+PERIODS: Mapping[str, int] = {"timeline.month": 1, "timeline.quarter": 3, "timeline.year": 12}
 _MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
 
 
@@ -39,9 +47,9 @@ def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
     """Return the ways to look at a kind's records as links, the one that is shown marked;
     "" where there is one.
     """
-    views = [("Table", f"{kind.plural}/")]
-    views += [("Timeline", url(kind))] if timed else []
-    views += [("Tags", TAGS)] if tagged else []
+    views = [(word("list.table"), f"{kind.plural}/")]
+    views += [(word("list.timeline"), url(kind))] if timed else []
+    views += [(word("list.tags"), TAGS)] if tagged else []
     links = "".join(
         (
             f"<a "
@@ -63,7 +71,7 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     first, last = min(months.values()), max(months.values())
     period = next(
         (name for name, size in PERIODS.items() if last // size - first // size < MOST_COLUMNS),
-        "year",
+        "timeline.year",
     )
     size = PERIODS[period]
     groups: dict[int, list[Record]] = defaultdict(list)
@@ -74,16 +82,15 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
 
     most = max(map(len, groups.values()))
     top = most + most % 2
-    label = (
-        f"{labels_of(kind)} per {period}, {_name(first // size, size)} to "
-        f"{_name(last // size, size)}: at most {most:,}"
-    )
+    what = word(period, things=labels_of(kind))
+    bounds = {"first": _name(first // size, size), "last": _name(last // size, size)}
+    label = word("timeline.most", what=what, n=digits(most), **bounds)
     undated = len(records) - len(months)
     note = f'<p class="orbit-note">{counted("list.undated", undated)}</p>' if undated else ""
 
     scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
     dated = list(chain.from_iterable(groups.values()))
-    legend = _legend(dated, f"{labels_of(kind)} per {period}")
+    legend = _legend(dated, what)
 
     return (
         f'{legend}<div class="orbit-columns" role="group" aria-label="{escape(label)}">{scale}'
