@@ -64,6 +64,15 @@ class Field:
         """
         return isinstance(self.data, list)
 
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """The items of the value, a mapping of one key as `key: value`: `path: src/**`."""
+        items = self.data if isinstance(self.data, list) else [self.data]
+        if not any(isinstance(item, dict) for item in items):
+            return self.values
+
+        return tuple(_pair(item) for item in items)
+
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
@@ -273,6 +282,14 @@ def _about(data: Data) -> str:
         return f"{key}: {_about(value)}" if value else key
 
     return ", ".join(filter(None, map(_about, data.values())))
+
+
+def _pair(data: Data) -> str:
+    if not isinstance(data, dict) or len(data) != 1:
+        return _about(data)
+
+    key, value = next(iter(data.items()))
+    return f"{key}: {_about(value)}"
 
 
 def _name_in(data: Mapping[str, Data]) -> str:

@@ -297,7 +297,9 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
 
 
 def _front_fact(key: str, field: Field) -> Fact:
-    return Fact(key, field.value, field.span, "front-matter", field.values, field.is_list)
+    # What `path` begins is a condition here, and no file that a record is about.
+    values = field.pairs if key == "revisit_when" else field.values
+    return Fact(key, field.value, field.span, "front-matter", values, field.is_list)
 
 
 def _stage_status(header: Header) -> Iterator[Fact]:
