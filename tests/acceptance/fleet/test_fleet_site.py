@@ -45,7 +45,7 @@ def test_a_site_shows_a_lake_and_runs_nothing_of_it(
         text in page for page in pages.values() for text in ("<img src=x", 'href="javascript')
     )
     assert "<td>shop</td>" in pages[""]
-    assert "We use it." in pages["repositories/shop"]
+    assert "ADR-0001 Use PostgreSQL" in pages["repositories/shop"]
     assert "Use PostgreSQL" in pages["repeated-decisions"]
 
 

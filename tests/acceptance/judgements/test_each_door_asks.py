@@ -126,7 +126,9 @@ def fleet(root: Path) -> str:
     lake = root.with_name("lake")
     for name in ("Use tabs over spaces", "Use spaces over tabs"):
         member = root.with_name(name.split()[1])
-        shutil.copytree(root, member)
+        # Two clones of one repository are counted once.
+        shutil.copytree(root, member, ignore=shutil.ignore_patterns(".git"))
+        subprocess.run(["git", "init", "-q"], cwd=member, check=True)
         write_record(member, ".orbit/adrs/ADR-0009/adr.yaml", title=name, status="accepted")
         commit(member)
         orbit(member, "fleet", "push", str(lake), "--repository", f"acme/{member.name}")

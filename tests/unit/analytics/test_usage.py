@@ -178,7 +178,7 @@ def test_a_known_difference_of_tokens_is_found() -> None:
     assert (estimate.low or 0) < -0.3 < (estimate.high or 0) < 0
     assert estimate.withheld == pytest.approx(math.exp(10), rel=0.1)
     assert 1_700 < result.transcripts < 1_900
-    assert f"of {result.transcripts} of 2000 sessions" in result.text()
+    assert f"of {result.transcripts:,} of 2,000 sessions" in result.text()
     assert re.search(r"tokens used afterwards .*: -\d\d % \(-\d\d % to -\d\d %\)\n", result.text())
 
 

@@ -243,7 +243,7 @@ class Report:
 
         if self.by == LOT:
             yield (
-                f"  transcripts that tell turns and tokens: of {self.transcripts} of "
+                f"  transcripts that tell turns and tokens: of {self.transcripts:,} of "
                 f"{plural(self.sessions, 'session')}"
             )
 
