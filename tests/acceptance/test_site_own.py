@@ -100,7 +100,7 @@ def test_a_build_runs_no_code_that_was_not_allowed(
     assert [
         problem.message
         for problem in first.diagnostics
-        if "are left out: what mkdocs.yml names" in problem.message
+        if "are left out: you have not allowed what mkdocs.yml names" in problem.message
     ] != []
     assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (
         False,
