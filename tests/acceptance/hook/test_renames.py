@@ -102,7 +102,7 @@ def test_no_rename_is_followed_before_the_first_commit(git_repo: Path, git: Git)
     assert shown(git_repo, "shop/checkout/a.py", "s") == []
 
 
-STALE = "matches, but may be out of date: shown as one line that says so"
+STALE = "matches, but may be out of date, so agents see one line that says so"
 
 
 @pytest.mark.parametrize(

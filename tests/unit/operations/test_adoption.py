@@ -322,10 +322,10 @@ def test_a_report_fits_a_screen() -> None:
     assert lines[10:12] == ["Taken, with a question:", "  3 × no status stated"]
     assert lines[16] == "  and 4 more: --verbose"
     assert lines[18:20] == ["Left out:", "  8 × a template (adr/a.md, …)"]
-    assert "no status for 3 decisions: `orbit adr accept --status unknown`" in lines[-4]
+    assert "no status for 3 decisions: `orbit accept --status unknown`" in lines[-4]
     assert (
         lines[-1]
-        == "next: `orbit adr accept --status unknown`, if you follow all that state no status"
+        == "next: `orbit accept --status unknown`, if you follow all that state no status"
     )
     assert len(lines) < 30
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -17,7 +18,6 @@ from orbit_registry.answers.table import Operation, commands, of_kinds
 from orbit_registry.cli.output import (
     emit,
     format_option,
-    may_ask,
     open_registry,
     print_diagnostics,
     print_notes,
@@ -44,7 +44,7 @@ class Terminal:
 
     def answer(self, question: str) -> str:
         """Ask for a line of text."""
-        return str(click.prompt(question))
+        return str(click.prompt(question, err=True))
 
 
 def command_of(operation: Operation, kind: Kind | None = None) -> click.Command:
@@ -95,7 +95,8 @@ def _run(
     **values: Any,
 ) -> None:
     opened = cache(open_registry)
-    person = Terminal() if may_ask(output) else None
+    # A question goes to standard error, so the answer itself may go into a pipe.
+    person = Terminal() if output == "text" and sys.stdin.isatty() else None
     call = Call(opened, kind, person, form=output, progress=progress_display)
     chosen = {argument.name: values[argument.name] for argument in arguments}
 

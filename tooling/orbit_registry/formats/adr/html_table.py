@@ -67,6 +67,9 @@ def _definitions(text: str, start: int, end: int) -> Iterator[list[Cell]]:
 
 def _cells(text: str, start: int, end: int) -> Iterator[tuple[str, Cell]]:
     openings = list(_CELL.finditer(text, start, end))
+    if not openings:
+        return
+
     ends = [*(other.start() for other in openings[1:]), end]
     for opening, stop in zip(openings, ends, strict=True):
         closing = _CLOSING.search(text, opening.end(), stop)
