@@ -324,8 +324,7 @@ def test_a_report_fits_a_screen() -> None:
     assert lines[18:20] == ["Left out:", "  8 × a template (adr/a.md, …)"]
     assert "no status for 3 decisions: `orbit accept --status unknown`" in lines[-4]
     assert (
-        lines[-1]
-        == "next: `orbit accept --status unknown`, if you follow all that state no status"
+        lines[-1] == "next: `orbit accept --status unknown`, if you follow all that state no status"
     )
     assert len(lines) < 30
 
