@@ -179,11 +179,11 @@ def _hint(hint: Any, modules: set[str]) -> str:
     if hint in (None, type(None), ...):
         return "..." if hint is ... else "None"
     if not inner:
-        modules.add(hint.__module__)
+        modules.add(_module(hint))
         return hint.__qualname__ if hint.__module__ == "builtins" else _full_name(hint)
 
     origin = typing.get_origin(hint)
-    modules.add(origin.__module__)
+    modules.add(_module(origin))
     parts = ", ".join(_hint(part, modules) for part in inner)
     return (
         f"{origin.__qualname__ if origin.__module__ == 'builtins' else _full_name(origin)}[{parts}]"
@@ -191,7 +191,12 @@ def _hint(hint: Any, modules: set[str]) -> str:
 
 
 def _full_name(hint: Any) -> str:
-    return f"{hint.__module__}.{hint.__qualname__}"
+    return f"{_module(hint)}.{hint.__qualname__}"
+
+
+def _module(hint: Any) -> str:
+    """Return the public module of a type: Python 3.13 has `Path` in `pathlib._local`."""
+    return str(hint.__module__).partition("._")[0]
 
 
 def reference() -> dict[str, str]:
