@@ -488,3 +488,50 @@ def test_words_and_ids_are_found_over_all_repositories(organisation: Path) -> No
     assert found("zebra") == []
     assert ("orbit", "ADR-0001") in found("adr-0001")
     assert "has no word" in orbit(organisation, "fleet", "search", "…", "--lake", "lake", code=2)
+
+
+def test_a_repository_that_was_away_is_well_again_without_a_new_commit(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        root = repository(tmp_path / "repos", name)
+        plain(root)
+        commit(root)
+    write(tmp_path, "list.txt", "".join(f"{tmp_path}/repos/{name}\n" for name in ("one", "two")))
+    errors = "SELECT count(*) AS n FROM repositories WHERE error <> ''"
+    collect(tmp_path, "list.txt", "--lake", "lake")
+    (tmp_path / "repos/one").rename(tmp_path / "away")
+    data = collect(tmp_path, "list.txt", "--lake", "lake", code=1)
+    assert [each["outcome"] for each in data["repositories"]] == ["failed", "unchanged"]
+    assert ask(tmp_path / "lake", errors) == [{"n": 1}]
+    (tmp_path / "away").rename(tmp_path / "repos/one")
+    collect(tmp_path, "list.txt", "--lake", "lake")
+    assert ask(tmp_path / "lake", errors) == [{"n": 0}]
+    assert len(ask(tmp_path / "lake", STATE)) == 4
+
+
+def test_of_a_fork_and_its_original_the_original_counts(forge: str, tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    plain(root)
+    commit(root)
+    subprocess.run(["git", "clone", "-q", root, tmp_path / "repos/fork"], check=True)
+    pairs = (("acme/a-fork", "repos/fork", True), ("acme/original", "repos/one", False))
+    for number, (name, path, is_fork) in enumerate(pairs):
+        entry = listed("github", name, str(tmp_path / path), number, fork=is_fork)
+        Pages.entries = [*Pages.entries, entry]
+        collect(tmp_path, "github:acme", "--lake", "lake", "--api", forge)
+    rows = ask(tmp_path / "lake", "SELECT repository, is_copy FROM repositories ORDER BY ALL")
+    assert rows == [
+        {"repository": "acme/a-fork", "is_copy": True},
+        {"repository": "acme/original", "is_copy": False},
+    ]
+
+
+def test_two_projects_of_one_repository_are_no_copies(tmp_path: Path) -> None:
+    root = repository(tmp_path, "mono")
+    for name in ("shop", "bank"):
+        (root / name).mkdir()
+        with_orbit(root / name)
+    commit(root)
+    for name in ("shop", "bank"):
+        orbit(root / name, "fleet", "push", str(tmp_path / "lake"), "--repository", f"acme/{name}")
+    rows = ask(tmp_path / "lake", "SELECT repository FROM records WHERE NOT is_copy ORDER BY ALL")
+    assert [row["repository"] for row in rows] == ["acme/bank", "acme/shop"]

@@ -17,8 +17,10 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import serve_objects
 from tests.bench.fleet import make_lake
 
+from orbit_registry.errors import UsageError
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.report import report
+from orbit_registry.fleet.spark import question_in_spark
 
 BUCKET = "decisions"
 needs_server = pytest.mark.skipif(
@@ -144,7 +146,54 @@ def test_a_wrong_question_is_one_line(
     assert len(text.strip().splitlines()) <= 3
 
 
-@pytest.mark.parametrize("remote", ["", "spark.example", "http://x"])
+WRITES = (
+    "DROP TABLE records",
+    "SELECT 1; DROP TABLE records",
+    "INSERT INTO records SELECT 1",
+    "WITH a AS (INSERT INTO records SELECT 1) SELECT 1",
+    "WITH a AS (DELETE FROM records) SELECT 1",
+    "SELECT 1 INTO copied",
+    "CREATE TABLE copied AS SELECT 1",
+    "COPY records TO 'copied'",
+    "MERGE INTO records USING votes ON 1 = 1 WHEN MATCHED THEN DELETE",
+    "SET x = 1",
+    "",
+)
+
+
+@pytest.mark.parametrize("sql", WRITES)
+def test_a_question_changes_nothing_on_a_cluster(sql: str) -> None:
+    with pytest.raises(UsageError, match=r"not a question|no form in Spark"):
+        question_in_spark(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "FROM records",
+        "SELECT 1 UNION SELECT 2",
+        "WITH a AS (SELECT 1 AS x) SELECT x FROM a",
+        "SELECT 'INSERT INTO x' AS \"update\"",
+    ],
+)
+def test_a_question_that_only_reads_is_translated(sql: str) -> None:
+    assert question_in_spark(sql).startswith(("SELECT", "WITH"))
+
+
+@pytest.mark.parametrize("address", ["sc://127.0.0.1:{}", "sc://no-such-host.invalid:15002"])
+@pytest.mark.timeout(60)
+def test_a_server_that_does_not_answer_is_one_line(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    pytest.importorskip("pyspark", reason="needs Spark's client: `nox -s fleet` brings it")
+    monkeypatch.setenv("SPARK_REMOTE", address.format(free_port()))
+    words = ("fleet", "report", "states", "--lake", lake.given, "--engine", "spark")
+    text = orbit(Path.cwd(), *words, code=1)
+    assert "no server answers at" in text
+    assert len(text.strip().splitlines()) == 2
+
+
+@pytest.mark.parametrize("remote", ["", "spark.example", "http://x", "sc://", "sc://[", "sc://x:y"])
 def test_a_missing_server_is_one_line(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, remote: str
 ) -> None:

@@ -25,7 +25,6 @@ from orbit_registry.workspace.workspace import Workspace, path_from_root
 
 if TYPE_CHECKING:
     from orbit_registry.matching.visibility import Visibility
-    from orbit_registry.workspace.git import Git
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -143,12 +142,6 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
 
     if len(weighed) > most:
         say(f"… and {len(weighed) - most} more; --format json lists all", err=True)
-
-
-def keep_out(git: Git, path: Path) -> list[str]:
-    """Return a .gitignore hint for a private file that git would add."""
-    line = git.ignore_line(path)
-    return [] if line is None else [f"to keep it out of git, put this into .gitignore: {line}"]
 
 
 def open_registry() -> Registry:

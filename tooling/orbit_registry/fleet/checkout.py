@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -37,6 +37,8 @@ from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 ORBIT, DOCUMENTS = "orbit", "documents"
 EMPTY = "empty"
+SECONDS = 600.0
+"""How long git may take to fetch a repository, with its history."""
 """Readers: of Orbit's records, and of documents by the importer."""
 _SETTINGS = (
     "-c",
@@ -150,7 +152,7 @@ def _clone(source: Source, cache: Path, folder: Path) -> None:
     cache.mkdir(parents=True, exist_ok=True)
     branch = ("--branch", source.branch) if source.branch else ()
     words = ("--quiet", "--filter=blob:none", "--no-checkout", "--single-branch", "--no-tags")
-    git = Git(cache)
+    git = Git(cache, SECONDS)
     git.run(
         "clone",
         *words,
@@ -165,13 +167,13 @@ def _clone(source: Source, cache: Path, folder: Path) -> None:
 
 
 def _fetch(source: Source, folder: Path) -> None:
-    git = Git(folder)
+    git = Git(folder, SECONDS)
     git.run("remote", "set-url", "origin", source.address)
     git.run("fetch", "--quiet", "--force", "--prune", "--no-tags", "origin", settings=_SETTINGS)
 
 
 def _check_out(source: Source, folder: Path) -> None:
-    git = Git(folder)
+    git = Git(folder, SECONDS)
     name = f"origin/{source.branch}" if source.branch else "origin/HEAD"
     commit = git.commit(name)
     if commit is None:
@@ -228,21 +230,12 @@ def main() -> int:
         _say({"error": error.message, "hint": error.hint or ""})
         return 0
 
-    _say(_answer(outcome))
+    _say(asdict(outcome))
     return 0
 
 
 def _say(answer: Mapping[str, object]) -> None:
     sys.stdout.write(f"{json.dumps(answer)}\n")
-
-
-def _answer(outcome: Outcome) -> Mapping[str, object]:
-    return {
-        "outcome": outcome.outcome,
-        "reader": outcome.reader,
-        "commit": outcome.commit,
-        "records": outcome.records,
-    }
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as percent_encoded
@@ -320,16 +319,6 @@ def valid_repository(name: str) -> str:
         raise UsageError(f"{name!r} is no name of a repository", hint=hint)
 
     return name
-
-
-@cache
-def columns(table: str) -> tuple[str, ...]:
-    """Return the columns of a table's files."""
-    with duckdb.connect(":memory:") as connection:
-        connection.execute(TABLES_SQL.read_text("utf-8"))
-        rows = connection.execute(f"DESCRIBE lake_{table}").fetchall()
-
-    return tuple(str(name) for name, *_ in rows)
 
 
 def _version_in(mark: bytes) -> int:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from orbit_registry.errors import LakeError, UsageError
 from orbit_registry.fleet.database import VIEWS_SQL
@@ -17,6 +19,10 @@ from orbit_registry.snapshot.query import QueryResult
 
 REMOTE = "SPARK_REMOTE"
 """Variable that names the server: `sc://spark.example:15002`."""
+PORT = 15002
+"""Where a server listens whose address names no port."""
+SECONDS = 10.0
+"""How long a server is waited for."""
 _EXTRA = "pip install 'orbit-registry[spark]'"
 _TABLE = re.compile(r"CREATE TABLE lake_(?P<name>\w+) \((?P<columns>.+)\)\s*\Z", re.DOTALL)
 
@@ -43,6 +49,33 @@ def in_spark(text: str) -> list[str]:
         raise UsageError(f"this question has no form in Spark: {reason}", hint=hint) from None
 
 
+def question_in_spark(sql: str) -> str:
+    """Return one question in Spark's dialect.
+
+    Raises:
+        UsageError: it is no question, or more than one: a question changes nothing on the cluster.
+    """
+    translated = in_spark(sql)
+    if len(translated) != 1 or not _only_reads(translated[0]):
+        hint = "ask one SELECT (or FROM …); a question changes nothing"
+        raise UsageError("this is not a question", hint=hint)
+
+    return translated[0]
+
+
+def _only_reads(statement: str) -> bool:
+    """Say whether a statement in Spark's dialect is a query in which nothing writes."""
+    import sqlglot
+    from sqlglot import expressions
+
+    (parsed,) = sqlglot.parse(statement, read="spark")
+    writes = (expressions.DDL, expressions.DML, expressions.Into, expressions.Command)
+    if not isinstance(parsed, expressions.Query):
+        return False
+
+    return not any(isinstance(node, writes) for node in parsed.walk())
+
+
 def schemas() -> dict[str, str]:
     """Return the columns of each table as Spark declares them."""
     matches = filter(None, map(_TABLE.search, in_spark(TABLES_SQL.read_text("utf-8"))))
@@ -62,7 +95,7 @@ def answers(
     """
     lake.check()
     root = (on_engine or lake.store.path("")).rstrip("/")
-    translated = [in_spark(sql)[0] for sql in questions]
+    translated = [question_in_spark(sql) for sql in questions]
     views = in_spark(VIEWS_SQL.read_text("utf-8"))
 
     with _session() as spark:
@@ -88,6 +121,7 @@ def _answer(spark: Any, sql: str, rows: int) -> QueryResult:
 def _session() -> Iterator[Any]:
     """Yield a session on the server that `SPARK_REMOTE` names."""
     try:
+        from grpc import RpcError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
@@ -95,24 +129,40 @@ def _session() -> Iterator[Any]:
         raise UsageError(message, hint=_EXTRA) from None
 
     remote = os.environ.get(REMOTE, "")
-    if not remote.startswith("sc://"):
-        message = f"{REMOTE} names no Spark Connect server"
-        raise UsageError(message, hint=f"{REMOTE}=sc://spark.example:15002 orbit fleet report …")
-
+    _reach(remote)
     spark = None
     try:
         spark = SparkSession.builder.remote(remote).getOrCreate()
         yield spark
-    except PySparkException as error:
-        raise _failure(str(error)) from None
-    except Exception as error:
-        # An error of the connection has the class of the library below.
-        if type(error).__module__.partition(".")[0] != "grpc":
-            raise
+    except (PySparkException, RpcError) as error:
         raise _failure(str(error)) from None
     finally:
         if spark is not None:
             spark.stop()
+
+
+def _reach(remote: str) -> None:
+    """Refuse an address where no server listens: Spark's client would try for ten minutes.
+
+    Raises:
+        UsageError: it is no address of a server.
+        LakeError: nothing listens there.
+    """
+    hint = f"{REMOTE}=sc://spark.example:15002 orbit fleet report …"
+    try:
+        parts = urlsplit(remote)
+        host, port = parts.hostname, parts.port or PORT
+    except ValueError:
+        host, port = None, PORT
+
+    if not remote.startswith("sc://") or not host:
+        raise UsageError(f"{REMOTE} names no Spark Connect server", hint=hint)
+
+    try:
+        socket.create_connection((host, port), timeout=SECONDS).close()
+    except OSError as error:
+        message = f"no server answers at {host}:{port}: {error.strerror or error}"
+        raise LakeError(message, hint=f"see that {REMOTE} is right") from None
 
 
 def _failure(text: str) -> LakeError:

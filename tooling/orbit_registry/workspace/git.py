@@ -86,6 +86,7 @@ def _run_git(
     folder: Path,
     stdin: bytes | None = None,
     more: Mapping[str, str] | None = None,
+    seconds: float = TIMEOUT_SECONDS,
 ) -> subprocess.CompletedProcess[bytes]:
     try:
         done = subprocess.run(
@@ -95,14 +96,14 @@ def _run_git(
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             env={**os.environ, **_ENVIRONMENT, **(more or {})},
-            timeout=TIMEOUT_SECONDS,
+            timeout=seconds,
             check=False,
         )
     except FileNotFoundError:
         raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
         raise GitStoppedError(
-            f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand"
+            f"git took more than {seconds:g} s", hint="try again, or ask it by hand"
         ) from None
 
     if done.returncode < 0:
@@ -142,8 +143,9 @@ class Git:
     repository.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: float = TIMEOUT_SECONDS) -> None:
         self.folder = folder
+        self._seconds = seconds  # that one command may take
 
     def run(
         self,
@@ -160,7 +162,8 @@ class Git:
             words.insert(1, "--ignore-submodules=dirty")
 
         guards = self._guards if words[0] in _OBJECT_COMMANDS else None
-        done = _run_git([*_SETTINGS, *settings, *words], self.folder, stdin, guards)
+        command = [*_SETTINGS, *settings, *words]
+        done = _run_git(command, self.folder, stdin, guards, self._seconds)
         if not done.returncode:
             return done.stdout
 
