@@ -535,3 +535,15 @@ def test_two_projects_of_one_repository_are_no_copies(tmp_path: Path) -> None:
         orbit(root / name, "fleet", "push", str(tmp_path / "lake"), "--repository", f"acme/{name}")
     rows = ask(tmp_path / "lake", "SELECT repository FROM records WHERE NOT is_copy ORDER BY ALL")
     assert [row["repository"] for row in rows] == ["acme/bank", "acme/shop"]
+
+
+def test_who_has_all_words_comes_before_who_has_one_in_the_title(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    decide(root, 1, "Keep alpha")
+    text = "# 2. Choose a store\n\nStatus: Accepted\n\n## Context\n\nWe have alpha, and beta.\n"
+    write(root, "docs/adr/0002-x.md", f"{text}\n## Decision\n\nWe choose a folder for all files.\n")
+    commit(root)
+    collect(tmp_path, "repos", "--lake", "lake")
+    words = ("fleet", "search", "alpha", "beta", "--lake", "lake", "--format", "json")
+    rows = json.loads(orbit(tmp_path, *words))["data"]
+    assert [row["id"] for row in rows] == ["ADR-0002", "ADR-0001"]

@@ -81,6 +81,24 @@ def test_a_kill_between_the_two_files_is_repaired_by_the_next_push(
     assert len(ask(lake, "FROM votes")) == 1
 
 
+def test_a_kill_between_the_two_files_is_seen_where_the_change_was_taken_back(
+    make_repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, lake = make_repository("shop"), tmp_path / "lake"
+    push(shop, lake)
+    (row,) = lake.glob("repositories/*shop/*.parquet")
+    earlier = row.read_bytes()
+    vote(shop, "T-1")
+    push(shop, lake)
+    row.write_bytes(earlier)
+    shutil.rmtree(shop / ".orbit/learnings/L-00001")
+    write_learning(shop, 1, summary="Close the database when a test ends")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2090-01-01T00:00:00Z")
+    commit(shop)
+    assert push(shop, lake)["outcome"] == "pushed"
+    assert ask(lake, "FROM votes") == []
+
+
 def test_a_removed_repository_leaves_no_file(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:

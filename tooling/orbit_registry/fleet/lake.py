@@ -15,7 +15,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as percent_encoded
@@ -73,6 +73,15 @@ class Repository:
     is_expected: bool = False  # a list of sources names it
     renamed_from: str = ""
     error: str = ""  # why it could not be read when it was last seen
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the file of a repository's records says of them."""
+
+    digest: str = ""  # of all
+    digests: Mapping[str, str] = field(default_factory=dict)  # of each, by its id
+    documents: tuple[str, ...] = ()  # that they come from
 
 
 class Lake:
@@ -177,42 +186,29 @@ class Lake:
         result = [_repository_of(each) for each in fields_of_rows]
         return sorted(result, key=lambda each: each.repository)
 
-    def digests(self, name: str) -> tuple[str, dict[str, str]]:
-        """Return the hash of a repository's records, and the hash of each by its id.
-
-        Both are empty if the lake has no records of it that can be read.
+    def written(self, name: str) -> Written:
+        """Return what the file of a repository's records says of them; nothing if it can't be
+        read.
         """
         file = file_of(RECORDS, name)
         if not self.store.has(file):
-            return "", {}
+            return Written()
 
         path = quoted(self.store.path(file))
         with memory_database(self) as connection:
             try:
                 metadata = f"SELECT decode(value) FROM parquet_kv_metadata({path})"
                 whole = connection.execute(f"{metadata} WHERE decode(key) = '{DIGEST}'").fetchone()
-                select = f"SELECT record_id, digest FROM read_parquet({path})"
-                rows = dict(connection.execute(select).fetchall())
-            except duckdb.Error:
-                return "", {}
-
-        return (str(whole[0]) if whole else ""), rows
-
-    def documents(self, name: str) -> list[str]:
-        """Return the documents that the records of a repository come from."""
-        file = file_of(RECORDS, name)
-        if not self.store.has(file):
-            return []
-
-        path = quoted(self.store.path(file))
-        with memory_database(self) as connection:
-            try:
-                select = f"SELECT DISTINCT source_path FROM read_parquet({path})"
+                select = f"SELECT record_id, digest, source_path FROM read_parquet({path})"
                 rows = connection.execute(select).fetchall()
             except duckdb.Error:
-                return []
+                return Written()
 
-        return sorted(str(name) for (name,) in rows if name)
+        return Written(
+            str(whole[0]) if whole else "",
+            {record_id: digest for record_id, digest, _ in rows},
+            tuple(sorted({document for _, _, document in rows if document})),
+        )
 
     def write(self, repository: Repository, records: Sequence[Row]) -> None:
         """Write the records of a repository, then what is known of it."""
@@ -299,7 +295,7 @@ def file_of(table: str, repository: str) -> str:
 
 def _repository_of(row: Mapping[str, Any]) -> Repository:
     """Return the repository of a row, which may lack columns or have those of a later version."""
-    values = {field.name: row.get(field.name) for field in fields(Repository)}
+    values = {each.name: row.get(each.name) for each in fields(Repository)}
     return Repository(**{name: value for name, value in values.items() if value is not None})
 
 

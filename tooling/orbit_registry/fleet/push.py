@@ -76,9 +76,12 @@ def push(
     state = state_of(workspace, name, commit_name, committed_at)
     before = lake.repository(name)
     if before is not None and not force and not before.error:
-        inputs = inputs_of(workspace, commit_name, lake.documents(name))
+        written = lake.written(name)
+        inputs = inputs_of(workspace, commit_name, written.documents)
         is_newer = committed_at >= before.committed_at and before.origin == state.origin
-        if inputs and inputs == before.inputs and is_newer:
+        # A push that was killed may have left the records of another commit.
+        is_whole = written.digest == before.digest
+        if is_whole and inputs and inputs == before.inputs and is_newer:
             return _seen_again(lake, before, state, dry_run=dry_run)
 
     records = lake_rows(workspace, commit=commit_name, origin=state.origin)
@@ -134,8 +137,8 @@ def put(
 
         state = _joined(state, before, records)
         rows = _counts(records)
-        whole, digests = lake.digests(state.repository)
-        is_same = before is not None and whole == state.digest == before.digest
+        written = lake.written(state.repository)
+        is_same = before is not None and written.digest == state.digest == before.digest
 
         if before is not None and not force:
             is_older = state.committed_at < before.committed_at
@@ -149,10 +152,11 @@ def put(
                     lake.note(state)
                 return PushResult(state, UNCHANGED, rows)
 
-        changed = [row for row in records if digests.get(str(row["record_id"])) != row["digest"]]
-        removed = digests.keys() - {str(row["record_id"]) for row in records}
-        written = len(records) if force else len(changed)
-        result = PushResult(state, PUSHED, rows, written, len(removed))
+        earlier = written.digests
+        changed = [row for row in records if earlier.get(str(row["record_id"])) != row["digest"]]
+        removed = earlier.keys() - {str(row["record_id"]) for row in records}
+        count = len(records) if force else len(changed)
+        result = PushResult(state, PUSHED, rows, count, len(removed))
         if not dry_run:
             lake.write(state, records)
 
