@@ -66,6 +66,11 @@ class Argument:
         """Return whether it may be given several times."""
         return self.schema.get("type") == "array"
 
+    @property
+    def is_of_pairs(self) -> bool:
+        """Return whether each of its entries has two values."""
+        return self.is_list and self.schema["items"].get("type") == "array"
+
 
 def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) -> list[Argument]:
     """Return the arguments of an operation after its call; for a kind, with that kind's choices."""

@@ -6,16 +6,23 @@ import importlib.util
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from orbit_registry.answers.answer import Answer, answer_of
-from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.arguments import GENERAL, Form
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import is_voted
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import SYNCED
+from orbit_registry.model.diagnostic import Severity
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.votes import distinct_votes
+from orbit_registry.registry import Registry
 from orbit_registry.render.blocks import Block
+from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.event_log import write_event
 
 if TYPE_CHECKING:
@@ -333,19 +340,46 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
     return lines
 
 
-@operation("sync", job="Set up", lists=True)
-def sync(call: Call, rebuild: bool = False) -> Answer:
+@operation("sync", job="Set up", of_kind=is_voted, lists=True)
+def sync(call: Call, rebuild: Annotated[bool, GENERAL] = False) -> Answer:
     """Update the snapshot and the hook's index.
 
     orbit sync
 
     Args:
         rebuild: Rebuild everything.
+
+    Of a kind:
+        Check the files and votes of {kinds}.
+
+        It names each file and line that can't be read, changes none of them, and updates the
+        snapshot.
+
+        orbit {kind} sync
     """
     registry = call.registry
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
-    return answer_of(result, 'orbit query "FROM vote_ranking"')
+    answer = answer_of(result, 'orbit query "FROM vote_ranking"')
+    return answer if call.kind is None else _with_votes(answer, registry, call.kind)
+
+
+def _with_votes(answer: Answer, registry: Registry, kind: Kind) -> Answer:
+    """Return the answer of a sync with the votes of a kind, and what of it can't be read."""
+    folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
+    every = registry.collection.problems
+    problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]
+    skipped = sum(problem.code == BROKEN for problem in problems)
+    records = registry.collection.records.of_kind(kind.name)
+    votes = sum(len(distinct_votes(record.votes)) for record in records)
+    return replace(
+        answer,
+        data={"votes": votes, "skipped": skipped, "snapshot": answer.data},
+        text=[f"{plural(votes, 'vote')}, {plural(skipped, 'line')} skipped", str(answer.text)],
+        diagnostics=problems,
+        warned=problems,
+        ok=all(problem.severity is not Severity.ERROR for problem in problems),
+    )
 
 
 @operation("query", job="Find", line="Ask the snapshot in SQL.", formats=FORMATS, lists=True)

@@ -154,6 +154,7 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
         type=None if is_switch else form,
         is_flag=is_switch,
         multiple=argument.is_list,
+        nargs=2 if argument.is_of_pairs else 1,
         required=argument.required,
         default=() if argument.is_list else argument.default,
         show_default=has_default,

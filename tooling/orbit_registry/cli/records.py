@@ -12,9 +12,7 @@ import click
 from orbit_registry.cli.output import (
     Decorated,
     emit,
-    format_option,
     may_ask,
-    open_registry,
     print_refusals,
     visibility_data,
     visibility_of,
@@ -29,7 +27,6 @@ from orbit_registry.errors import (
 from orbit_registry.formats.untrusted import escaped_line, inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.freshness import FRESH
-from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render import records as render
@@ -253,59 +250,6 @@ def _ask_person(record: Record, review: Review) -> Review:
     say(render.record_text(record, FRESH) + render.details_text(record))
     click.confirm(f"Accept {record.id}?", abort=True, err=True)
     return replace(review, expected=record.digest)
-
-
-@click.command("link")
-@click.argument("subject", metavar="ID")
-@click.argument("rel")
-@click.argument("target", metavar="OTHER")
-@click.option("--reason", default="", metavar="TEXT", help="Why; `overrides` needs it.")
-@format_option
-def link(subject: str, rel: str, target: str, reason: str, output: str) -> None:
-    """Link two records.
-
-    REL is amends, extends, derived_from, has_script, has_doc, proves, contradicts, overrides,
-    related_to, implements, resolves or references. A word that reads from the other end
-    (amended_by) is written there.
-
-    orbit link ADR-0012 amends ADR-0007
-    orbit link ADR-0007 amended_by ADR-0012        # the same
-    orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
-    orbit link ADR-0012 overrides org:ADR-0007 --reason "needs graph queries"
-    """
-    from orbit_registry.operations import (
-        links as linking,
-    )  # it reads documents, which `related` does not
-
-    registry = open_registry()
-    records, author = registry.collection.records, registry.author()
-    edge = linking.link(registry.workspace, records, subject, rel, target, author, reason.strip())
-    _print_link(*edge, output, "")
-
-
-@click.command("unlink")
-@click.argument("subject", metavar="ID")
-@click.argument("rel")
-@click.argument("target", metavar="OTHER")
-@format_option
-def unlink(subject: str, rel: str, target: str, output: str) -> None:
-    """Remove a link that a record states.
-
-    orbit unlink ADR-0012 amends ADR-0007
-    """
-    from orbit_registry.operations import links as linking
-
-    registry = open_registry()
-    edge = linking.unlink(
-        registry.workspace, registry.collection.records, subject, rel, target, registry.author()
-    )
-    _print_link(*edge, output, "no longer: ")
-
-
-def _print_link(record: Record, edge: Link, output: str, before: str) -> None:
-    data = {"id": record.id, "rel": edge.rel, "to": edge.to, "path": record.path}
-    text = f"{before}{record.id} {edge.rel} {edge.to}\n  {record.path}"
-    emit(output, data, text, next_commands=[f"orbit related {record.id}", "orbit check"])
 
 
 def kind_name(registry: Registry, word: str | None) -> str | None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.inputs import text_from
 from orbit_registry.capture.run import EVENTS, READERS, CaptureResult, transcripts_of
 from orbit_registry.capture.run import capture as captured
-from orbit_registry.cli.fields import evidence_from, fields_from, shared_options, text_from
+from orbit_registry.cli.fields import evidence_from, fields_from, shared_options
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.cli.records import line
