@@ -19,8 +19,11 @@ from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
+    "adr amend": {"any_id": "ADR-0001", "task": "T-1", "text": "Holds for the export too."},
+    "adr backfill": {"dry_run": True},
     "apply": {"any_id": "P-nnnnn", "dry_run": True},
     "audit": {},
+    "baseline update": {},
     "check_text": {"path": "src/a.py", "text": "import redis"},
     "coverage": {},
     "enforce promote": {"name": "ADR-0001/none"},
@@ -36,13 +39,17 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export reference": {"folder": Path("reference"), "dry_run": True},
     "export rules": {"agents": ["claude"], "dry_run": True},
     "export skills": {"agent": "claude", "dry_run": True},
+    "learning migrate-layout": {"dry_run": True},
     "learning prune": {},
+    "link": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0404"},
     "list": {"tags": ["cache"]},
     "match": {"paths": ["src/a.py"]},
     "prove": {"count": 1},
     "query": {"sql": "SELECT id FROM records ORDER BY id"},
     "related": {"any_id": "ADR-0001", "depth": 2},
+    "renumber": {"any_id": "ADR-0002", "number": 9, "dry_run": True},
     "replay": {},
+    "resolve": {"dry_run": True},
     "scope suggest": {"any_ids": ["ADR-0001"]},
     "search": {"query": ["cache"], "tags": ["cache"]},
     "show": {"any_id": "ADR-0001"},
@@ -50,7 +57,9 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "snapshot export": {"file": Path("out.duckdb")},
     "stale": {},
     "stats": {},
+    "supersede": {"old_id": "ADR-0001", "replacement": "ADR-0002", "dry_run": True},
     "sync": {},
+    "unlink": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0002"},
     "verify": {"any_ids": ["ADR-0404"]},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
@@ -60,13 +69,15 @@ REFUSED: Mapping[str, Mapping[str, Any]] = {
     "list": {"status": ["nonsense"]},
     "match": {},
     "related": {"any_id": "ADR-0404"},
+    "renumber": {"any_id": "ADR-0404"},
+    "supersede": {"old_id": "ADR-0001"},
     "show": {"any_id": "ADR-0404"},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
 """Calls that each door refuses."""
 SHORT = ("list", "show", "search")
 """Operations whose answer to an agent is shorter: each of its fields is one of the whole answer."""
-VARYING = ("seconds", "ms", "prose", "records", "omitted", "unread", "truncated", "at")
+VARYING = ("seconds", "ms", "prose", "records", "omitted", "unread", "truncated", "at", "updated_at")
 
 
 @pytest.fixture
@@ -79,7 +90,9 @@ def shell(git_repo: Any, monkeypatch: Any, capsys: Any) -> Shell:
     (git_repo / "src/a.py").write_text("import redis\n", "utf-8")
     words = ("--path", "src/**", "--tag", "cache", "--body-file", shell.body)
     assert shell("adr", "new", "Use one cache", "--yes", *words)[0] == 0
+    assert shell("adr", "new", "Name each queue", "--yes", "--body-file", shell.body)[0] == 0
     assert shell("learning", "new", "Close each file", "--tag", "cache", "--yes")[0] == 0
+    assert shell("baseline", "update")[0] == 0
     assert shell("sync")[0] == 0  # the first call builds what the next one finds
     return shell
 
@@ -96,7 +109,7 @@ def words_of(operation: Operation, values: Mapping[str, Any]) -> list[str]:
     """Return a call as a person types it."""
     words = operation.name.split()
     if not operation.is_command:
-        words = ["learning", *words]
+        words = ["adr", *words]
     options: list[str] = []
     for argument in operation.arguments():
         value = values.get(argument.name)

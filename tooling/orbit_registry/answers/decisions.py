@@ -1,10 +1,5 @@
 """Operations that only decisions have, and numbers."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import Count
 from orbit_registry.answers.call import Call
@@ -13,10 +8,11 @@ from orbit_registry.answers.kinds import is_numbered
 from orbit_registry.answers.notes import past_review
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
+from orbit_registry.operations import adoption
+from orbit_registry.operations.adr import amend_adr
+from orbit_registry.operations.renumber import RenumberReport
+from orbit_registry.operations.renumber import renumber as give_number
 from orbit_registry.render.records import record_data
-
-if TYPE_CHECKING:
-    from orbit_registry.operations.renumber import RenumberReport
 
 
 @operation("adr amend", writes=True)
@@ -43,8 +39,6 @@ def amend(
         date: YYYY-MM-DD; today if not given.
         review_by DAY: When to look at it again: 2027-03 or 2027-03-31.
     """
-    from orbit_registry.operations.adr import amend_adr
-
     if (text is None) == (body_file is None):
         raise UsageError(
             "give --text or --body-file",
@@ -86,8 +80,6 @@ def backfill(
             "--moved makes no records, so it takes no documents", hint="run one after the other"
         )
 
-    from orbit_registry.operations import adoption  # few commands read documents of others
-
     workspace = call.registry.refresh()
     report = adoption.backfill(workspace, documents, moves=moves, dry_run=dry_run)
     return Answer(report, report.text(verbose=verbose), ["orbit check"])
@@ -113,25 +105,5 @@ def renumber(
 
         orbit {kind} renumber {id} --dry-run
     """
-    from orbit_registry.operations.renumber import renumber as give_number
-
     call.of_kind(any_id)
     return give_number(call.registry.refresh(), any_id, number, dry_run=dry_run)
-
-
-@operation("learning migrate-layout", writes=True)
-def migrate_layout(call: Call, dry_run: bool = False) -> Answer:
-    """Move learnings of an older layout.
-
-    Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) move to one folder a
-    record, in one step. Old ids still resolve. A second run changes nothing.
-
-    orbit learning migrate-layout --dry-run
-
-    Args:
-        dry_run: Print what would be moved; move nothing.
-    """
-    from orbit_registry.importers.orbit import migrate_layout as migrated
-
-    report = migrated(Path.cwd(), dry_run=dry_run)
-    return Answer(report, report.text(), ["git diff --stat", "orbit check"])

@@ -1,6 +1,11 @@
 """Which kinds have an operation of the form `orbit KIND NAME`."""
 
-from orbit_registry.model.kind import Kind
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orbit_registry.model.kind import Kind
 
 
 def any_kind(_: Kind) -> bool:
@@ -11,6 +16,11 @@ def any_kind(_: Kind) -> bool:
 def is_voted(kind: Kind) -> bool:
     """Return whether records of a kind have votes."""
     return kind.voted
+
+
+def is_learning(kind: Kind) -> bool:
+    """Return whether a kind is that of learnings."""
+    return kind.name == "learning"
 
 
 def is_numbered(kind: Kind) -> bool:

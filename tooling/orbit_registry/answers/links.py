@@ -7,8 +7,10 @@ from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
+from orbit_registry.operations import links
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import MOST_LINES, record_data
+from orbit_registry.search.source_files import SourceFiles
 
 
 @operation("link", job="Write", line="Link two records.", writes=True)
@@ -30,8 +32,6 @@ def link(call: Call, subject: str, rel: str, to: str, reason: str = "") -> Answe
         to OTHER: The record that it leads to.
         reason TEXT: Why; `overrides` needs it.
     """
-    from orbit_registry.operations import links  # it reads documents, which `related` does not
-
     records, author = call.registry.collection.records, call.author()
     edge = links.link(call.workspace, records, subject, rel, to, author, reason.strip())
     return _linked(*edge, "")
@@ -48,8 +48,6 @@ def unlink(call: Call, subject: str, rel: str, to: str) -> Answer:
         rel REL: How the two are related.
         to OTHER: The record that it leads to, or a name that no record has.
     """
-    from orbit_registry.operations import links
-
     records = call.registry.collection.records
     edge = links.unlink(call.workspace, records, subject, rel, to, call.author())
     return _linked(*edge, "no longer: ")
@@ -120,14 +118,12 @@ def supersede(
 
 def _cited_in_code(registry: Registry, record: Record) -> list[tuple[str, int, str]]:
     """Return path, line and name of each place in tracked code that cites a record."""
-    from orbit_registry.search.source_files import SourceFiles
-
     workspace = registry.workspace
     sources = SourceFiles(workspace, [*registry.collection.records], workspace.git.tracked() or ())
     cited: list[tuple[str, int, str]] = []
     for path, line, _, name, *_ in sources.citations():
-        found = sources.find(name)
-        if found is not None and found.path == record.path:
+        target = sources.find(name)
+        if target is not None and target.path == record.path:
             cited.append((path, line, name))
 
     return cited

@@ -1,17 +1,15 @@
 """`resolve` and `baseline`: a merge repaired, and findings that are accepted for now."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
+from orbit_registry.checks.engine import update_baseline
 from orbit_registry.errors import plural
-
-if TYPE_CHECKING:
-    from orbit_registry.operations.merge.resolve import ResolveReport
+from orbit_registry.operations.merge.resolve import ResolveReport
+from orbit_registry.operations.merge.resolve import resolve as repaired
+from orbit_registry.repository.baseline import read_baseline
 
 
 @operation("resolve", job="Check", writes=True)
@@ -27,8 +25,6 @@ def resolve(call: Call, dry_run: bool = False) -> ResolveReport:
     Args:
         dry_run: Print what would be done; do nothing.
     """
-    from orbit_registry.operations.merge.resolve import resolve as repaired
-
     return repaired(call.registry.refresh(), dry_run=dry_run)
 
 
@@ -46,9 +42,6 @@ def update(call: Call) -> Answer:
 
     orbit baseline update && git diff .orbit/baseline.yaml
     """
-    from orbit_registry.checks.engine import update_baseline
-    from orbit_registry.repository.baseline import read_baseline
-
     workspace = call.workspace
     before = Counter(read_baseline(workspace)[0].counts)
     count, changed = update_baseline(workspace)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call, note
-from orbit_registry.answers.notes import visibility_of
 from orbit_registry.answers.kinds import any_kind
+from orbit_registry.answers.notes import visibility_of
 from orbit_registry.answers.records import clean
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
@@ -93,7 +93,7 @@ def _chunk(
 def _whole(
     call: Call, record: Record, freshness: Freshness, retirement: Retirement | None
 ) -> Answer:
-    from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
+    from orbit_measure.report import outcome, outcome_words  # `orbit list` does without
 
     registry = call.registry
     kind = record.kind

@@ -1,7 +1,8 @@
 """The table of operations: what each is called, takes and answers. It reads no record.
 
-An operation is a function with an entry, `@operation(…)`, in a module of this folder. The names are
-known from the text of the modules; a module is imported when one of its operations runs.
+An operation is a function with an entry, `@operation(…)`, in a module of this folder or of an
+extra. The names are known from the text of the modules; a module is imported when one of its
+operations runs.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orbit_registry import answers
+from orbit_registry.answers import kinds
+from orbit_registry.seams import extras
 
 if TYPE_CHECKING:
     from orbit_registry.answers.arguments import Argument
@@ -108,6 +112,15 @@ class Row:
         """Return whether `orbit KIND NAME` may run it."""
         return "of_kind=" in self.entry
 
+    def serves(self, kind: Kind) -> bool:
+        """Return whether `orbit KIND NAME` runs it for a kind."""
+        if not self.is_of_kinds:
+            return False
+
+        word = self.entry.partition("of_kind=")[2].partition(",")[0].strip("\n )")
+        condition: OfKind | None = getattr(kinds, word, None) or self.load().of_kind
+        return condition is not None and condition(kind)
+
     @property
     def tool(self) -> str:
         """Return its name over MCP; empty if no tool does it."""
@@ -123,6 +136,12 @@ def _modules() -> Iterator[tuple[str, str]]:
     for folder in map(Path, answers.__path__):
         for file in sorted(folder.glob("*.py")):
             yield f"{answers.__name__}.{file.stem}", file.read_text("utf-8")
+
+    for extra in extras():
+        for name in extra.operations:
+            spec = find_spec(name)
+            if spec is not None and spec.origin is not None:
+                yield name, Path(spec.origin).read_text("utf-8")
 
 
 @cache
@@ -153,11 +172,6 @@ def _stated(entry: str, name: str) -> str:
 def commands() -> Mapping[str, Row]:
     """Return the rows that `orbit NAME` runs, by name."""
     return {row.name: row for row in rows() if row.is_command}
-
-
-def of_kinds() -> Iterator[Operation]:
-    """Return the operations that a kind may have as `orbit KIND NAME`."""
-    return (row.load() for row in rows() if row.is_of_kinds)
 
 
 def by_method(name: str) -> Operation | None:

@@ -22,7 +22,7 @@ from orbit_registry.cli.fields import (
     update_options,
     verbs_hint,
 )
-from orbit_registry.cli.operations import add_commands_below, kind_commands, print_answer
+from orbit_registry.cli.operations import TableGroup, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
@@ -547,8 +547,7 @@ def kind_group(name: str) -> click.Group:
         f"orbit {name} list",
         f"orbit {name} show {_example_id(kind)}",
     )
-    group = click.Group(name, help=summary, no_args_is_help=True)
-    declared = kind_commands(kind)
+    group = TableGroup(name, summary, kind)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands.append(_update_command(kind))
 
@@ -559,10 +558,9 @@ def kind_group(name: str) -> click.Group:
         if standard != verb:
             commands.append(_status_command(kind, verb, status, hidden=True))
 
-    for command in (*commands, *declared.values()):
+    for command in commands:
         group.add_command(command)
 
-    add_commands_below(group)
     add_synonym(group)
     return group
 

@@ -8,7 +8,7 @@ from orbit_registry.answers.call import Call
 from orbit_registry.answers.freshness import stale as list_stale
 from orbit_registry.answers.show import show as show_record
 from orbit_registry.cli.kind import kind_group
-from orbit_registry.cli.operations import print_answer, table_command
+from orbit_registry.cli.operations import print_answer
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import binding_options, print_moved, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError, plural
@@ -21,7 +21,6 @@ from orbit_registry.review import review
 from orbit_registry.workspace.author import Review
 
 group = kind_group("learning")
-group.add_command(table_command("verify"))
 
 
 KIND = "learning"
