@@ -19,6 +19,8 @@ from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
+    "accept": {"any_ids": ["ADR-0001"], "dry_run": True},
+    "add": {"fields": {"summary": "Close files"}},
     "adr amend": {"any_id": "ADR-0001", "task": "T-1", "text": "Holds for the export too."},
     "adr backfill": {"dry_run": True},
     "apply": {"any_id": "P-nnnnn", "dry_run": True},
@@ -41,15 +43,22 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export skills": {"agent": "claude", "dry_run": True},
     "learning migrate-layout": {"dry_run": True},
     "learning prune": {},
+    "lessons list": {},
+    "lessons promote": {"names": ["close-each-file"], "dry_run": True},
+    "lessons rm": {"names": ["close-each-file"], "dry_run": True},
+    "lessons show": {"name": "close-each-file"},
+    "lessons stale": {},
     "link": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0404"},
     "list": {"tags": ["cache"]},
     "match": {"paths": ["src/a.py"]},
     "prove": {"count": 1},
     "query": {"sql": "SELECT id FROM records ORDER BY id"},
     "related": {"any_id": "ADR-0001", "depth": 2},
+    "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
     "renumber": {"any_id": "ADR-0002", "number": 9, "dry_run": True},
     "replay": {},
     "resolve": {"dry_run": True},
+    "retire": {"any_ids": ["ADR-0001"], "dry_run": True},
     "scope suggest": {"any_ids": ["ADR-0001"]},
     "search": {"query": ["cache"], "tags": ["cache"]},
     "show": {"any_id": "ADR-0001"},
@@ -60,24 +69,45 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "supersede": {"old_id": "ADR-0001", "replacement": "ADR-0002", "dry_run": True},
     "sync": {},
     "unlink": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0002"},
+    "update": {"any_id": "ADR-0404", "fields": {"labels": ["x"]}},
     "verify": {"any_ids": ["ADR-0404"]},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
 """A call of each operation, with the names that its arguments have in Python."""
 REFUSED: Mapping[str, Mapping[str, Any]] = {
     "apply": {"any_id": "ADR-0001"},
+    "accept": {},
+    "lessons show": {"name": "no-such-lesson"},
     "list": {"status": ["nonsense"]},
     "match": {},
     "related": {"any_id": "ADR-0404"},
+    "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
     "renumber": {"any_id": "ADR-0404"},
-    "supersede": {"old_id": "ADR-0001"},
+    "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0001"},
     "show": {"any_id": "ADR-0404"},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
 """Calls that each door refuses."""
+OF_TOOLS = ("add", "check_text", "update")
+"""Operations without a command."""
+AGENTS_PROPOSE = {
+    "link": {"subject": "ADR-0404", "rel": "amends", "to": "ADR-0002"},
+    "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0002"},
+}
+"""Calls that every caller is refused, of operations by which an agent proposes."""
 SHORT = ("list", "show", "search")
 """Operations whose answer to an agent is shorter: each of its fields is one of the whole answer."""
-VARYING = ("seconds", "ms", "prose", "records", "omitted", "unread", "truncated", "at", "updated_at")
+VARYING = (
+    "seconds",
+    "ms",
+    "prose",
+    "records",
+    "omitted",
+    "unread",
+    "truncated",
+    "at",
+    "updated_at",
+)
 
 
 @pytest.fixture
@@ -162,7 +192,7 @@ def test_each_operation_has_a_call() -> None:
     assert sorted(rows()) == sorted(CALLS)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "check_text"])
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in OF_TOOLS])
 def test_python_answers_as_the_command_line_does(name: str, shell: Shell) -> None:
     operation = named(name)
     _, out, _ = shell(*words_of(operation, CALLS[name]), "--format", "json")
@@ -189,8 +219,9 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
 @pytest.mark.parametrize("name", [row.name for row in table.rows() if row.tool])
 def test_a_tool_answers_as_python_does(name: str, shell: Shell) -> None:
     operation = named(name)
-    data, refusal = in_python(operation, CALLS[name])
-    envelope = in_mcp(operation, CALLS[name])
+    values = AGENTS_PROPOSE.get(name, CALLS[name])
+    data, refusal = in_python(operation, values)
+    envelope = in_mcp(operation, values)
     assert envelope.get("error") or refusal.partition("\n")[0] == ""
     if name not in SHORT:
         whole, answered = steady(data), steady(envelope["data"])

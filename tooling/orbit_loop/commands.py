@@ -18,11 +18,11 @@ from orbit_loop.retro.gather import GatheredRetro, gather
 from orbit_loop.retro.keep import record_retro
 from orbit_loop.retro.note import NoteRequest
 from orbit_loop.retro.note import note as noted
+from orbit_registry.answers.decide import line
 from orbit_registry.answers.inputs import text_from
 from orbit_registry.cli.fields import evidence_from, fields_from, shared_options
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
-from orbit_registry.cli.records import line
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import CLEARED, NOTE_SKIPS, REQUEUED

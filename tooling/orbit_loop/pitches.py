@@ -6,8 +6,9 @@ import click
 
 from orbit_loop.pitch import Pitch, verdict
 from orbit_loop.pitch import pitch as pitched
+from orbit_registry.answers.decide import line
 from orbit_registry.cli.output import emit, format_option, open_registry
-from orbit_registry.cli.records import line, with_reason
+from orbit_registry.cli.records import with_reason
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError
 from orbit_registry.workspace.author import Review

@@ -1,8 +1,12 @@
 """`link`, `unlink` and `supersede`: what ties one record to another."""
 
+from typing import Annotated
+
 from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.arguments import TOOL, FieldValues, Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.kinds import is_superseded
+from orbit_registry.answers.proposing import propose_link, propose_successor
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.model.ids import Link
@@ -13,7 +17,7 @@ from orbit_registry.render.records import MOST_LINES, record_data
 from orbit_registry.search.source_files import SourceFiles
 
 
-@operation("link", job="Write", line="Link two records.", writes=True)
+@operation("link", job="Write", tool="link", writes=True)
 def link(call: Call, subject: str, rel: str, to: str, reason: str = "") -> Answer:
     """Link two records.
 
@@ -32,6 +36,9 @@ def link(call: Call, subject: str, rel: str, to: str, reason: str = "") -> Answe
         to OTHER: The record that it leads to.
         reason TEXT: Why; `overrides` needs it.
     """
+    if call.caller is not None:
+        return propose_link(call, subject, rel, to)
+
     records, author = call.registry.collection.records, call.author()
     edge = links.link(call.workspace, records, subject, rel, to, author, reason.strip())
     return _linked(*edge, "")
@@ -59,13 +66,15 @@ def _linked(record: Record, edge: Link, before: str) -> Answer:
     return Answer(data, text, [f"orbit related {record.id}", "orbit check"])
 
 
-@operation("supersede", is_command=False, of_kind=is_superseded, writes=True)
+@operation("supersede", is_command=False, of_kind=is_superseded, tool="supersede", writes=True)
 def supersede(
     call: Call,
-    old_id: str,
+    old_id: Annotated[str, Form(over_mcp="id")],
     new_id: str | None = None,
-    replacement: str | None = None,
+    replacement: Annotated[str, Form(over_mcp="by")] | None = None,
     dry_run: bool = False,
+    fields: Annotated[FieldValues, TOOL] | None = None,
+    confirm: Annotated[bool, TOOL] = False,
 ) -> Answer:
     """Replace a record by another.
 
@@ -78,6 +87,8 @@ def supersede(
         new_id [NEW]: The record that replaces it.
         replacement --with NEW: The record that replaces it.
         dry_run: Print what would change; change nothing.
+        fields: In place of another record: the fields of a new one.
+        confirm: Write it; else the nearest records are shown.
 
     Of a kind:
         Replace {a_kind} by another.
@@ -86,6 +97,8 @@ def supersede(
 
         orbit {kind} supersede OLD --with NEW
     """
+    if call.caller is not None:
+        return propose_successor(call, old_id, replacement or "", fields or {}, confirm)
     if new_id is None and replacement is None:
         kind = "KIND" if call.kind is None else call.kind.name
         raise UsageError(

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from orbit_registry.answers.answer import answer_of
+from orbit_registry.answers.decide import decision_of, set_status
 from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
@@ -22,7 +23,7 @@ from orbit_registry.cli.fields import (
     update_options,
     verbs_hint,
 )
-from orbit_registry.cli.operations import TableGroup, print_answer
+from orbit_registry.cli.operations import TableGroup, call_of, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
@@ -35,16 +36,8 @@ from orbit_registry.cli.output import (
     visibility_of,
     visibility_text,
 )
-from orbit_registry.cli.records import (
-    binding_options,
-    line,
-    print_moved,
-    rejection_of,
-    review_of,
-)
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import SHIPPED, Kind, load_kinds
 from orbit_registry.model.record import Record
@@ -60,21 +53,11 @@ from orbit_registry.render.hits import (
 )
 from orbit_registry.render.records import record_data
 from orbit_registry.repository.writer import fields_of
-from orbit_registry.review.review import by_evidence
-from orbit_registry.workspace.author import Review, acting_role
+from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
 
 _EXAMPLE = '"Retry uploads with a new token"'
-
-
-def note_unclear(records: Sequence[Record]) -> None:
-    """Name on standard error the records that are left, as their documents state some status."""
-    for record in records[:MOST_NAMED]:
-        say(f"left: {record.id}: {evidence_of(record)}", err=True)
-
-    if len(records) > MOST_NAMED:
-        say(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
 
 
 def kind_of(name: str) -> Kind:
@@ -111,7 +94,6 @@ def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
 def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
     live = kind.status(status).phase == "live"
     closes = kind.status(status).phase == "closed"
-    rejects = kind.is_rejection(kind.status(status))
 
     def move(
         any_ids: Sequence[str],
@@ -123,33 +105,17 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         of_status: str | None = None,
         dry_run: bool = False,
     ) -> None:
-        if (of_status is None) == (not any_ids):
-            raise UsageError(
-                "name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids"
-            )
-
-        review = Review(line(by, "--by"), line(reason, "--reason"))
-        registry = open_registry()
-        if of_status is not None:
-            records = registry.collection.records.of_kind(kind.name)
-            with_status = [record for record in records if record.status.name == of_status]
-            silent, unclear = by_evidence(with_status)
-            any_ids = [record.id for record in silent]
-            note_unclear(unclear)
-
-        reviewed = review_of(
-            any_ids, review, expect, yes or not live or dry_run or of_status is not None, output
+        answer = set_status(
+            call_of(kind, output),
+            status,
+            any_ids,
+            decision_of(by, reason),
+            of_status=of_status,
+            expect=expect,
+            yes=yes,
+            dry_run=dry_run,
         )
-        reviewed = rejection_of(review, output) if rejects else reviewed
-
-        def moved(any_id: str) -> tuple[Record, Record]:
-            _refuse_other_kind(registry, kind, any_id)
-            record = registry.get(any_id)
-            return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
-
-        print_moved(
-            registry, output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}"
-        )
+        print_answer(answer_of(answer), output)
 
     unstated = [
         other.name
@@ -169,6 +135,19 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     examples = [
         f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if closes else "")
     ]
+    if live:
+        params += [
+            click.Option(
+                ["--expect"],
+                metavar="DIGEST",
+                help="Only if the record has this digest, which `show` and `review` print.",
+            ),
+            click.Option(
+                ["--yes"],
+                is_flag=True,
+                help="Do not ask; else a terminal shows the record first.",
+            ),
+        ]
     if at_once:
         params += [
             click.Option(
@@ -187,7 +166,7 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     command = click.Command(verb, params=params, callback=move, help=summary)
     command.hidden = hidden
 
-    return format_option(binding_options(command) if live else command)
+    return format_option(command)
 
 
 def add_command(kind: Kind) -> click.Command:

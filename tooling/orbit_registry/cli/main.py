@@ -53,9 +53,9 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Review": {
         "review": ("review:review_command", "List what needs a person's attention."),
-        "accept": ("review:accept", "Accept records that wait for review."),
-        "reject": ("review:reject", "Reject records that wait for review."),
-        "retire": ("review:retire", "Retire records that no longer hold."),
+        "accept": ("", ""),
+        "reject": ("", ""),
+        "retire": ("", ""),
         "stale": ("", ""),
         "verify": ("", ""),
     },
@@ -82,7 +82,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "snapshot": ("", ""),
     },
     "Learn from work": {
-        "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
+        "lessons": ("", ""),
     },
     "Measure": {
         "events": ("", ""),
@@ -135,12 +135,13 @@ FURTHER = frozenset(_FURTHER.split())
 """Commands that the list of all commands only names: few people type them."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
     "queue": ("review:queue", "List what waits for review."),
-    "promote": ("review:promote", "Accept records that wait for review."),
+    "promote": ("", "Accept records that wait for review."),
     "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
 }
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
-
+SYNONYMS = {"promote": "accept"}
+"""Earlier names of operations."""
 USUAL_WORDS = {
     "build": "orbit site build",
     "delete": "orbit retire ID",
@@ -216,10 +217,10 @@ class Commands(_Suggesting):
         if target:
             module, _, name = target.partition(":")
             command = getattr(importlib.import_module(module), name)
-        elif cmd_name in commands():
+        elif SYNONYMS.get(cmd_name, cmd_name) in commands():
             from orbit_registry.cli.operations import table_command
 
-            command = table_command(cmd_name)
+            command = table_command(SYNONYMS.get(cmd_name, cmd_name))
         elif cmd_name == "help":
             command = help_command
         elif cmd_name in _kind_names():

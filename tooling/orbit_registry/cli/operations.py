@@ -27,6 +27,7 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.writer import give, say
+from orbit_registry.errors import did_you_mean
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.render.blocks import rendered
@@ -89,6 +90,17 @@ class TableGroup(click.Group):
         """Return the names of all commands."""
         return sorted({*self.commands, *self.rows})
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments; name a near one if there is none."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
+            near = did_you_mean(word, self.list_commands(ctx), "'")
+            ctx.fail(f"No such command {word!r}. {near[:1].upper()}{near[1:]}".rstrip())
+
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, one that is not in the table first."""
         if cmd_name in self.commands or cmd_name not in self.rows:
@@ -106,10 +118,7 @@ def _run(
     output: str,
     **values: Any,
 ) -> None:
-    opened = cache(open_registry)
-    # A question goes to standard error, so the answer itself may go into a pipe.
-    person = Terminal() if output == "text" and sys.stdin.isatty() else None
-    call = Call(opened, kind, person, form=output, progress=progress_display)
+    call = call_of(kind, output)
     chosen = {argument.name: values[argument.name] for argument in arguments}
 
     answer = answer_of(operation.run(call, **chosen))
@@ -120,7 +129,14 @@ def _run(
         print_notes(answer.notes)
 
     if operation.lists:
-        warn_of_unread(opened())
+        warn_of_unread(call.registry)
+
+
+def call_of(kind: Kind | None, output: str) -> Call:
+    """Return the call of a command: its registry is opened when it is wanted."""
+    # A question goes to standard error, so the answer itself may go into a pipe.
+    person = Terminal() if output == "text" and sys.stdin.isatty() else None
+    return Call(cache(open_registry), kind, person, form=output, progress=progress_display)
 
 
 def print_answer(answer: Answer, output: str) -> None:
@@ -177,14 +193,17 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
 
 
 def _placed(argument: Argument) -> click.Argument:
-    return click.Argument(
+    placed = click.Argument(
         [argument.name],
         type=_click_type(argument.schema),
         nargs=-1 if argument.is_list else 1,
         required=argument.required,
-        default=None if argument.is_list or argument.required else argument.default,
         metavar=argument.metavar or None,
     )
+    if not (argument.is_list or argument.required):
+        placed.default = argument.default
+
+    return placed
 
 
 def _click_type(schema: Mapping[str, Any]) -> Any:

@@ -2,34 +2,25 @@
 a person's review.
 """
 
-import copy
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import click
 
 from orbit_loop.retro.failures import open_failures
-from orbit_registry.cli.kind import note_unclear
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import (
-    binding_options,
     kind_name,
-    line,
-    print_moved,
-    rejection_of,
-    review_of,
 )
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.lifecycle.built import Built, State
-from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import freshness_data, record_data, short_table, table
 from orbit_registry.review import review
-from orbit_registry.workspace.author import Review
 
 MOST_LISTED = 10  # records of each section that `orbit review` lists
 
@@ -233,198 +224,3 @@ def _snooze(any_id: str, until: str | None, output: str) -> None:
     record = open_registry().snooze(any_id, until)
     text = f"{record.id} is to be looked at again from {record.text('review_by')} on"
     emit(output, record_data(record), f"{text}\n  {record.path}")
-
-
-YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for a reason.")
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
-
-
-@click.command("accept")
-@click.argument("any_ids", metavar="ID...", nargs=-1)
-@click.option(
-    "--status",
-    "of_status",
-    metavar="STATUS",
-    help="Accept all records with a status that no person decided: unknown.",
-)
-@DRY_RUN
-@click.option("--by", metavar="WHO", help="Who accepts; you if not given.")
-@click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
-@binding_options
-@click.option(
-    "--due",
-    is_flag=True,
-    help="Accept what was captured and not rejected for capture.auto_promote_days.",
-)
-@format_option
-def accept(
-    any_ids: Sequence[str],
-    of_status: str | None,
-    dry_run: bool,
-    by: str | None,
-    reason: str | None,
-    expect: str | None,
-    yes: bool,
-    due: bool,
-    output: str,
-) -> None:
-    """Accept records that wait for review, of any kind.
-
-    At a terminal the whole record is shown first, and exactly that text is accepted. If a record is
-    accepted already, nothing changes.
-
-    orbit accept ADR-0012
-    orbit accept R-7k3fq --expect 3f0c9a4be21d7780
-    orbit accept --status unknown --dry-run
-    orbit accept --due
-    """
-    choices = [due, bool(any_ids), of_status is not None]
-    if sum(choices) != 1:
-        raise UsageError(
-            "give ids, --status or --due: one of them", hint="`orbit review` lists what waits"
-        )
-    if due and dry_run:
-        raise UsageError("--due has no trial", hint="`orbit review` lists what is due")
-
-    if due:
-        if expect is not None:
-            raise UsageError("--expect is of one record", hint="name its id")
-        _promote_due(output)
-        return
-
-    reviewed = Review(line(by, "--by"), line(reason, "--reason"))
-    silent = yes or dry_run or of_status is not None
-    if of_status is not None:
-        any_ids = _undecided(of_status)
-
-    decision = review_of(any_ids, reviewed, expect, silent, output)
-    _decide(any_ids, "live", decision, output, dry_run=dry_run, empty=f"nothing is {of_status}")
-
-
-def _undecided(of_status: str) -> list[str]:
-    """Return the ids of the records with a status that no person decided, where no document says
-    otherwise; the others are named in a note.
-    """
-    records = open_registry().collection.records
-    with_status = [
-        record
-        for record in records
-        if record.status.name == of_status and record.phase == "pending" and not record.status.waits
-    ]
-    silent, unclear = review.by_evidence(with_status)
-    note_unclear(unclear)
-    return [record.id for record in silent]
-
-
-promote = copy.copy(accept)
-promote.name = "promote"
-
-
-@click.command("retire")
-@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
-@click.option("--by", metavar="WHO", help="Who retires; you if not given.")
-@DRY_RUN
-@YES
-@format_option
-def retire(
-    any_ids: Sequence[str],
-    reason: str | None,
-    by: str | None,
-    dry_run: bool,
-    yes: bool,
-    output: str,
-) -> None:
-    """Retire records that no longer hold.
-
-    The files stay. A decision becomes deprecated. If another record replaces it, write so:
-    `orbit adr supersede OLD --with NEW`.
-
-    orbit retire L-7k3fq
-    orbit retire L-7k3fq --reason "the parser closes the file itself now"
-    """
-    reviewed = Review(line(by, "--by"), line(reason, "--reason"))
-    registry = open_registry()
-    author = registry.author()
-
-    def move(any_id: str) -> tuple[Record, Record]:
-        record = registry.get(any_id)
-        moved = review.retire(registry.workspace, record, author, reviewed, dry_run=dry_run)
-        return record, moved
-
-    print_moved(registry, output, any_ids, move, dry_run=dry_run, next_commands=["orbit check"])
-
-
-@click.command("reject")
-@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--reason", metavar="WHY", help="Why; the record keeps it. A terminal asks for it.")
-@click.option("--by", metavar="WHO", help="Who rejects; you if not given.")
-@DRY_RUN
-@YES
-@format_option
-def reject(
-    any_ids: Sequence[str],
-    reason: str | None,
-    by: str | None,
-    dry_run: bool,
-    yes: bool,
-    output: str,
-) -> None:
-    """Reject records that wait for review.
-
-    The files stay, so that the same text is not proposed again. If a record is rejected already,
-    nothing changes.
-
-    orbit reject R-7k3fq --reason "the linter says so already"
-    """
-    rejection = Review(line(by, "--by"), line(reason, "--reason"))
-    if yes or dry_run:
-        _decide(any_ids, "closed", lambda record: rejection, output, dry_run=dry_run)
-        return
-
-    _decide(any_ids, "closed", rejection_of(rejection, output), output)
-
-
-def _decide(
-    any_ids: Sequence[str],
-    phase: Phase,
-    reviewed: Callable[[Record], Review],
-    output: str,
-    *,
-    dry_run: bool = False,
-    empty: str = "",
-) -> None:
-    registry = open_registry()
-    author = registry.author()
-
-    def move(any_id: str) -> tuple[Record, Record]:
-        record = registry.get(any_id)
-        verdict = reviewed(record)
-        moved = review.decide(registry.workspace, record, phase, author, verdict, dry_run=dry_run)
-        return record, moved
-
-    print_moved(
-        registry,
-        output,
-        any_ids,
-        move,
-        dry_run=dry_run,
-        empty=empty,
-        next_commands=["orbit check", "orbit review"],
-    )
-
-
-def _promote_due(output: str) -> None:
-    registry = open_registry()
-    done = review.promote_due(
-        registry.workspace, registry.collection.records, registry.author(), datetime.now(UTC)
-    )
-    text = "\n".join(
-        f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done
-    )
-    emit(
-        output,
-        [record_data(record) for record in done],
-        text or "nothing is due",
-        next_commands=["orbit review"],
-    )

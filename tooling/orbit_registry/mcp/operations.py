@@ -47,10 +47,16 @@ def run_of(operation: Operation) -> Callable[[ToolCall], ToolResult]:
 
     def run(call: ToolCall) -> ToolResult:
         values: dict[str, Any] = {}
-        for argument in operation.arguments():
+        others = {name: value for name, value in call.arguments.items() if name != "kind"}
+        arguments = operation.arguments()
+        for argument in arguments:
             for name in (argument.public, argument.name):
                 if name in call.arguments:
                     values[argument.name] = _value(argument, call.arguments[name])
+                    others.pop(name, None)
+
+        if others and any(each.name == "fields" for each in arguments):
+            values.setdefault("fields", others)  # of a tool that serves one kind
 
         kind = None
         if "kind" in call.arguments and "kind" not in values:

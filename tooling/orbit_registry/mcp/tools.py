@@ -8,12 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from orbit_registry.answers.agent_fields import fields_of_any, own_fields, required_fields
 from orbit_registry.formats import yaml
 from orbit_registry.hook.events import NOTE_SKIPS
 from orbit_registry.hook.task_class import CLASSES
 from orbit_registry.mcp import read_tools, write_tools
 from orbit_registry.mcp.operations import operations_with_tools, run_of, tool_of
-from orbit_registry.mcp.tool import Tool, fields_of_any, own_fields, required_fields
+from orbit_registry.mcp.tool import Tool
 from orbit_registry.mcp.write_tools import may_run
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
