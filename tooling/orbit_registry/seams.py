@@ -13,12 +13,15 @@ nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+NO_LOOP = "install the package of the loop again: orbit_loop"
 GROUP = "orbit_registry.extras"
 SHIPPED = (
     "orbit_loop",
@@ -55,6 +58,12 @@ class Extra:
     commands: Mapping[str, Mapping[str, Command]] = field(default_factory=dict)
     """Commands by the job that they are listed under and by their names."""
 
+    ways: Mapping[str, str] = field(default_factory=dict)
+    """Functions for options of the core's commands: `check --loop`, `brief --for plan`."""
+
+    tools: str = ""
+    """A YAML file in the package with the words of its MCP tools, as `mcp/tools.yaml` has them."""
+
 
 @cache
 def extras() -> tuple[Extra, ...]:
@@ -65,7 +74,25 @@ def extras() -> tuple[Extra, ...]:
     return (*shipped, *others)
 
 
-def _load(target: str) -> Extra:
+def way(option: str) -> Callable[..., Any] | None:
+    """Return what an extra does for an option of a command; None if no extra has it."""
+    for extra in extras():
+        if option in extra.ways:
+            function: Callable[..., Any] = _load(extra.ways[option])
+            return function
+
+    return None
+
+
+def tool_files() -> Iterator[Path]:
+    """Yield the files with the words of the extras' MCP tools."""
+    for extra in extras():
+        package, _, name = extra.tools.partition("/")
+        spec = find_spec(package) if name else None
+        if spec is not None and spec.origin is not None:
+            yield Path(spec.origin).parent / name
+
+
+def _load(target: str) -> Any:
     module, _, name = target.partition(":")
-    extra: Extra = getattr(importlib.import_module(module), name)
-    return extra
+    return getattr(importlib.import_module(module), name)

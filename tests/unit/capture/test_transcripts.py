@@ -14,7 +14,7 @@ from hypothesis import given as given_values
 from hypothesis import strategies as st
 
 from orbit_loop.capture.run import transcripts_of
-from orbit_loop.capture.transcripts import (
+from orbit_registry.agents.transcripts import (
     deliveries,
     events_by_session,
     ids_in,
