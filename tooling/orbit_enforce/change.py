@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orbit_enforce.kind import FILE_LIMIT, Tree, UnreadableError, decoded
+from orbit_enforce.kind import FILE_LIMIT, Tree, decoded
+from orbit_registry.formats.code_tree import UnreadableError
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
 

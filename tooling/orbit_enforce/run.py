@@ -14,16 +14,7 @@ from typing import Any
 from orbit_enforce.allowances import Allow
 from orbit_enforce.change import Change, change_since
 from orbit_enforce.evidence import evidence_notes
-from orbit_enforce.kind import (
-    FILE_LIMIT,
-    Finder,
-    NotRunError,
-    Survey,
-    Tree,
-    UnreadableError,
-    decoded,
-)
-from orbit_enforce.kinds.pattern import NO_AST_GREP
+from orbit_enforce.kind import FILE_LIMIT, Finder, Survey, Tree, decoded
 from orbit_enforce.matches import (
     Break,
     FileMatches,
@@ -37,6 +28,7 @@ from orbit_enforce.matches import (
 from orbit_enforce.report import Report
 from orbit_enforce.spec import KINDS_PAGE, LEVELS, DecisionCheck, checks_named, checks_of
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError
+from orbit_registry.formats.code_tree import NO_AST_GREP, NotRunError, UnreadableError
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity

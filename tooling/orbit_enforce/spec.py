@@ -15,12 +15,11 @@ from orbit_enforce.kind import (
     Fields,
     Finder,
     InvalidCheckError,
-    NotRunError,
     Survey,
-    UnreadableError,
     all_kinds,
 )
 from orbit_registry.errors import RecordNotFoundError, did_you_mean
+from orbit_registry.formats.code_tree import NotRunError, UnreadableError
 from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
 from orbit_registry.formats.position import Pointer, Problem
 from orbit_registry.formats.syntax import EXTENSIONS
