@@ -38,14 +38,11 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
         workspace = open_registry().workspace
         result = watch(workspace, window)
         if notifies:
-            from orbit_notify.notify import notify, plain
+            from orbit_registry.review.notices import send_notices
 
             grave = [finding for finding in result.findings if finding.level != "ok"]
-            notify(
-                workspace,
-                "watchdog",
-                {entry.topic: "\n".join(map(plain, entry.lines())) for entry in grave},
-            )
+            texts = {entry.topic: "\n".join(entry.lines()) for entry in grave}
+            send_notices(workspace, "watchdog", texts)
 
         if once or every is None:
             ok = not result.failed(strict=strict)
