@@ -25,5 +25,5 @@ extra = Extra(
         "check --loop": "orbit_loop.loop:check_loop",
         "brief --for plan": "orbit_loop.answers.plan:plan",
     },
-    tools="orbit_loop/tools.yaml",
+    tools="orbit_loop",
 )

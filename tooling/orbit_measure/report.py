@@ -261,24 +261,24 @@ def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool =
     return replace(report(pairs, record_titles(workspace)), days=(max(times) - min(times)) / DAY)
 
 
-def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
-    """Return the signals and the score of a record in the sessions that were shown it,
-    without reverts.
+def outcome(workspace: Workspace, record_id: str) -> tuple[dict[str, float], str]:
+    """Return the signals and the score of a record in the sessions that were shown it, without
+    reverts, and the same as a line; nothing if none was shown it.
     """
     files = log_files(workspace.state)
     if not any(record_id.encode() in file.read_bytes() for file in files):
-        return {}
+        return {}, ""
 
     pairs = pairs_of(logged_events(files, time.time(), LogScan()))
     mine = [pair for pair in pairs if pair.record == record_id and not pair.withheld]
-    return {"sessions": len(mine), **signals(mine)} if mine else {}
+    if not mine:
+        return {}, ""
+
+    counts = {"sessions": len(mine), **signals(mine)}
+    return counts, _outcome_words(counts)
 
 
-def outcome_words(counts: Mapping[str, float]) -> str:
-    """Return an outcome in one line; empty if no session was shown the record."""
-    if not counts:
-        return ""
-
+def _outcome_words(counts: Mapping[str, float]) -> str:
     phrases = {
         "opened": "opened it",
         "turned_green": "tests turned green",

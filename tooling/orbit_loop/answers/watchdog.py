@@ -12,6 +12,7 @@ from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.registry import Registry
+from orbit_registry.review.notices import send_notices
 
 USUAL = "4h"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -66,11 +67,9 @@ def _watched(call: Call, window: timedelta, *, notifies: bool) -> Watch:
     registry.recover()
     result = watch(registry.workspace, window)
     if notifies:
-        from orbit_notify.notify import notify, plain
-
         grave = [finding for finding in result.findings if finding.level != "ok"]
-        texts = {finding.topic: "\n".join(map(plain, finding.lines())) for finding in grave}
-        notify(registry.workspace, "watchdog", texts)
+        texts = {finding.topic: "\n".join(finding.lines()) for finding in grave}
+        send_notices(registry.workspace, "watchdog", texts)
 
     return result
 

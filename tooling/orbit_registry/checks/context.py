@@ -21,6 +21,7 @@ from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording
 from orbit_registry.lifecycle.code_citation import BadCitation
+from orbit_registry.lifecycle.record_checks import runner
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
@@ -530,10 +531,9 @@ def collect_inputs(
 
     enforced: tuple[Diagnostic, ...] = ()
     checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
-    if records or checked_before:
-        from orbit_enforce.run import enforce  # most projects have no check
-
-        enforced = enforce(
+    running = runner() if records or checked_before else None  # most projects have no check
+    if running is not None:
+        enforced = running.enforce(
             workspace,
             records,
             facts.tracked,

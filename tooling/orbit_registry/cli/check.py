@@ -19,6 +19,7 @@ from orbit_registry.cli.output import (
 )
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import RefusedError, UsageError, plural
+from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import read_baseline
@@ -206,13 +207,7 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
 def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool) -> None:
     names = {check.code for check in all_checks()} if codes else set()
     if any("/" in code for code in codes):
-        from orbit_enforce.spec import checks_of  # most runs name no check of a record
-
-        names |= {
-            check.name.upper()
-            for record in registry.collection.records
-            for check in checks_of(record)
-        }
+        names |= {check.name.upper() for check in checks_of(registry.collection.records)}
 
     for code in codes:
         if code.upper() not in names:

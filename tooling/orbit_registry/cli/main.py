@@ -83,9 +83,6 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Learn from work": {
         "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
     },
-    "Measure": {
-        "events": ("", ""),
-    },
 }
 """Commands by job: where each is, and its line in the help; both are empty where the table of
 operations has them.

@@ -28,6 +28,7 @@ from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import freshness_data, record_data, short_table, table
 from orbit_registry.review import review
+from orbit_registry.review.notices import of_queue, send_notices
 from orbit_registry.workspace.author import Review
 
 MOST_LISTED = 10  # records of each section that `orbit review` lists
@@ -49,9 +50,8 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     kind = kind_name(registry, kind)
     waiting = review.queue(registry.collection.records, kind)
     if notifies:
-        from orbit_notify.notify import notify, of_queue
-
-        say(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
+        count = send_notices(registry.workspace, "queue", of_queue(waiting))
+        say(f"{count} told", err=True)
 
     of_kind = Counter(record.kind.name for record in waiting)
     unknown = review.without_status(registry.collection.records, kind)

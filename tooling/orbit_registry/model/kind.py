@@ -21,6 +21,7 @@ from orbit_registry.model.schema import (
     read_part,
     read_schema,
 )
+from orbit_registry.seams import kind_folders
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
@@ -264,7 +265,9 @@ def load_kinds(*more: Path) -> KindTable:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Kind]:
-    kinds = (_read_kind(file, is_shipped=True) for file in _files(SHIPPED))
+    files = chain.from_iterable(map(_files, (SHIPPED, *kind_folders())))
+    kinds = [_read_kind(file, is_shipped=True) for file in files]
+    kinds.sort(key=lambda kind: kind.name)
     return {kind.name: kind for kind in kinds}
 
 
