@@ -26,4 +26,5 @@ extra = Extra(
         "brief --for plan": "orbit_loop.answers.plan:plan",
     },
     tools="orbit_loop",
+    kinds="orbit_loop",
 )
