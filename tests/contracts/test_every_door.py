@@ -26,12 +26,16 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "apply": {"any_id": "P-nnnnn", "dry_run": True},
     "audit": {},
     "baseline update": {},
+    "brief": {"paths": ["src/a.py"]},
+    "capture": {"agent": "claude"},
+    "clear": {"target": "story:S-1"},
     "check_text": {"path": "src/a.py", "text": "import redis"},
     "coverage": {},
     "enforce promote": {"name": "ADR-0001/none"},
     "enforce label": {"name": "ADR-0001/none", "key": "1f0c9a3e", "verdict": "true"},
     "enforce replay": {"name": "ADR-0001/none"},
     "enforce try": {"name": "ADR-0001"},
+    "ensure": {"key": "k-1"},
     "events export": {},
     "events stats": {},
     "events tail": {"count": 0},
@@ -42,6 +46,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export rules": {"agents": ["claude"], "dry_run": True},
     "export skills": {"agent": "claude", "dry_run": True},
     "learning migrate-layout": {"dry_run": True},
+    "fail": {"target": "nonsense", "reason": "no browser"},
     "learning prune": {},
     "lessons list": {},
     "lessons promote": {"names": ["close-each-file"], "dry_run": True},
@@ -51,14 +56,21 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "link": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0404"},
     "list": {"tags": ["cache"]},
     "match": {"paths": ["src/a.py"]},
+    "note": {"skip_reason": "no-new-information"},
+    "pitch": {},
+    "propose": {},
     "prove": {"count": 1},
     "query": {"sql": "SELECT id FROM records ORDER BY id"},
     "related": {"any_id": "ADR-0001", "depth": 2},
+    "queue": {},
+    "review": {},
     "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
     "renumber": {"any_id": "ADR-0002", "number": 9, "dry_run": True},
     "replay": {},
     "resolve": {"dry_run": True},
     "retire": {"any_ids": ["ADR-0001"], "dry_run": True},
+    "retro": {"loop": "L-1"},
+    "run script": {"any_id": "RES-nnnnn"},
     "scope suggest": {"any_ids": ["ADR-0001"]},
     "search": {"query": ["cache"], "tags": ["cache"]},
     "show": {"any_id": "ADR-0001"},
@@ -72,6 +84,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "update": {"any_id": "ADR-0404", "fields": {"labels": ["x"]}},
     "verify": {"any_ids": ["ADR-0404"]},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
+    "watchdog": {"once": True},
 }
 """A call of each operation, with the names that its arguments have in Python."""
 REFUSED: Mapping[str, Mapping[str, Any]] = {
@@ -81,6 +94,8 @@ REFUSED: Mapping[str, Mapping[str, Any]] = {
     "list": {"status": ["nonsense"]},
     "match": {},
     "related": {"any_id": "ADR-0404"},
+    "queue": {},
+    "review": {},
     "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
     "renumber": {"any_id": "ADR-0404"},
     "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0001"},
@@ -88,14 +103,15 @@ REFUSED: Mapping[str, Mapping[str, Any]] = {
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
 """Calls that each door refuses."""
-OF_TOOLS = ("add", "check_text", "update")
+OF_TOOLS = ("add", "check_text", "run script", "update")
 """Operations without a command."""
-AGENTS_PROPOSE = {
+OF_AGENTS: Mapping[str, Mapping[str, Any]] = {
+    "query": {"sql": ""},
     "link": {"subject": "ADR-0404", "rel": "amends", "to": "ADR-0002"},
     "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0002"},
 }
-"""Calls that every caller is refused, of operations by which an agent proposes."""
-SHORT = ("list", "show", "search")
+"""Calls that every caller is refused, of operations that answer an agent in another form."""
+SHORT = ("list", "show", "search", "queue")
 """Operations whose answer to an agent is shorter: each of its fields is one of the whole answer."""
 VARYING = (
     "seconds",
@@ -219,7 +235,7 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
 @pytest.mark.parametrize("name", [row.name for row in table.rows() if row.tool])
 def test_a_tool_answers_as_python_does(name: str, shell: Shell) -> None:
     operation = named(name)
-    values = AGENTS_PROPOSE.get(name, CALLS[name])
+    values = OF_AGENTS.get(name, CALLS[name])
     data, refusal = in_python(operation, values)
     envelope = in_mcp(operation, values)
     assert envelope.get("error") or refusal.partition("\n")[0] == ""

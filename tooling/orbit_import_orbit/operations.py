@@ -1,8 +1,7 @@
-"""The operation that brings learnings of an older layout to the present one."""
+"""`orbit learning migrate-layout`: learnings of an older layout."""
 
 from pathlib import Path
 
-from orbit_import_orbit.importer import migrate_layout as migrated
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
@@ -20,5 +19,7 @@ def migrate_layout(call: Call, dry_run: bool = False) -> Answer:
     Args:
         dry_run: Print what would be moved; move nothing.
     """
-    report = migrated(Path.cwd(), dry_run=dry_run)
-    return Answer(report, report.text(), ["git diff --stat", "orbit check"])
+    from orbit_import_orbit.importer import migrate_layout as migrate  # the help needs none
+
+    report = migrate(Path.cwd(), dry_run=dry_run)
+    return Answer(report.as_data(), report.text(), ["git diff --stat", "orbit check"])

@@ -39,7 +39,7 @@ from orbit_registry.cli.output import (
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import sequence_id
-from orbit_registry.model.kind import SHIPPED, Kind, load_kinds
+from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
@@ -62,8 +62,9 @@ _EXAMPLE = '"Retry uploads with a new token"'
 
 def kind_of(name: str) -> Kind:
     """Return a shipped kind without looking for a workspace, else one of the workspace here."""
-    if (SHIPPED / name / "kind.yaml").exists():
-        return load_kinds()[name]
+    kinds = load_kinds()
+    if name in kinds:
+        return kinds[name]
     return Registry.open().workspace.kinds[name]
 
 

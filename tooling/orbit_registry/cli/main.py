@@ -19,7 +19,7 @@ from orbit_registry.cli.help import finished
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
-from orbit_registry.seams import extras
+from orbit_registry.seams import extras, kind_folders
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -52,7 +52,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "refresh": ("resources:refresh_command", "Update a resource from its file."),
     },
     "Review": {
-        "review": ("review:review_command", "List what needs a person's attention."),
+        "review": ("", ""),
         "accept": ("", ""),
         "reject": ("", ""),
         "retire": ("", ""),
@@ -66,7 +66,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "match": ("", ""),
         "explain": ("", ""),
         "related": ("", ""),
-        "brief": ("brief:brief", "Print what an agent should know before a task."),
+        "brief": ("", ""),
         "query": ("", ""),
     },
     "Check": {
@@ -83,9 +83,6 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Learn from work": {
         "lessons": ("", ""),
-    },
-    "Measure": {
-        "events": ("", ""),
     },
 }
 """Commands by job: where each is, and its line in the help; both are empty where the table of
@@ -134,7 +131,7 @@ propose prove refresh replay retro run sync unlink watchdog
 FURTHER = frozenset(_FURTHER.split())
 """Commands that the list of all commands only names: few people type them."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
-    "queue": ("review:queue", "List what waits for review."),
+    "queue": ("", ""),
     "promote": ("", "Accept records that wait for review."),
     "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
 }
@@ -316,8 +313,11 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
 def _kind_names() -> list[str]:
     """Return the kinds without a line in the help, from folder names alone."""
     placed = command_lines()
-    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml")]
-    shipped = [name for name in shipped if name not in placed]
+    shipped: list[str] = []
+    for kinds in (KINDS, *kind_folders()):
+        names = [file.parent.name for file in kinds.glob("*/kind.yaml")]
+        shipped += [name for name in names if name not in placed]
+
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         if (parent / ".orbit").is_dir():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.sidecar import Sidecar
@@ -18,60 +19,6 @@ Arguments = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call: the project, the caller, and arguments that fit the tool's schema."""
-
-    registry: Registry
-    caller: Caller
-    arguments: Arguments
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return a text argument."""
-        value = self.arguments.get(name)
-        return value if isinstance(value, str) else default
-
-    def words(self, name: str) -> list[str]:
-        """Return a list argument."""
-        value = self.arguments.get(name)
-        return [str(word) for word in value] if isinstance(value, list) else []
-
-    def paths(self) -> list[str]:
-        """Return the paths of the call, one of which may be given alone."""
-        single = self.text("path")
-        return [*self.words("paths"), *([single] if single else [])]
-
-    def number(self, name: str, default: int) -> int:
-        """Return a whole-number argument."""
-        value = self.arguments.get(name)
-        return value if isinstance(value, int) else default
-
-    def is_set(self, name: str) -> bool:
-        """Return whether an argument is true."""
-        return self.arguments.get(name) is True
-
-    def fields(self, name: str) -> dict[str, object]:
-        """Return an object argument."""
-        value = self.arguments.get(name)
-        return dict(value) if isinstance(value, Mapping) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """Result of a tool: data, the same as text, and in `next` the calls that make sense now.
-
-    `paths` are files it is about, from the root; `record_ids` are records whose text it has.
-    `rendered`: the text is a block of `hook.render`, already safe, whose marks must stay.
-    """
-
-    data: object
-    text: str
-    next: Sequence[str] = ()
-    paths: Sequence[str] = ()
-    record_ids: Sequence[str] = ()
-    rendered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Tool:
     """Name, description, arguments and function of a tool.
 
@@ -84,7 +31,7 @@ class Tool:
     title: str
     description: str
     properties: Mapping[str, Schema]
-    run: Callable[[ToolCall], ToolResult]
+    run: Callable[[Registry, Caller, Arguments], Answer]
     required: Sequence[str] = ()
     reads_only: bool = True
     fixed: Mapping[str, object] = field(default_factory=dict)
