@@ -101,7 +101,7 @@ def jobs() -> dict[str, dict[str, str]]:
         for job, added in extra.commands.items():
             lines.setdefault(job, {}).update({name: each.line for name, each in added.items()})
 
-    listed = {name for rows in lines.values() for name in rows}
+    listed = {*itertools.chain.from_iterable(lines.values())}
     for name, row in declared.items():
         if row.job and name not in listed and " " not in name:
             lines.setdefault(row.job, {})[name] = row.line
@@ -156,6 +156,7 @@ USUAL_WORDS = {
     "--edit": "--body-file FILE",
     "--json": "--format json",
     "resource new": "orbit import doc FILE",
+    "supersede --by": "--with NEW",
 }
 """Words that other programs take, and what does the same here."""
 
@@ -503,7 +504,7 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
     )
     examples = [line.strip() for line in lines if line.strip().startswith("orbit ")]
     options = parameter.opts if isinstance(parameter, click.Option) else ()
-    with_option = [line for line in examples if any(name in line.split() for name in options)]
+    with_option = [line for line in examples if {*options} & {*line.split()}]
     example = next(iter((*with_option, *examples)), None)
     if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"

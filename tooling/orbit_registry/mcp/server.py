@@ -283,18 +283,13 @@ class McpServer:
         return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
-        listed = [
-            types.Prompt(
-                name=name,
-                title=prompt["title"],
-                description=prompt["description"],
-                arguments=[
-                    types.PromptArgument(name=key, **form)
-                    for key, form in prompt["arguments"].items()
-                ],
-            )
-            for name, prompt in prompts.PROMPTS.items()
-        ]
+        listed = []
+        for name, prompt in prompts.PROMPTS.items():
+            words = {key: prompt[key] for key in ("title", "description")}
+            forms = prompt["arguments"].items()
+            arguments = [types.PromptArgument(name=key, **form) for key, form in forms]
+            listed.append(types.Prompt(name=name, arguments=arguments, **words))
+
         return types.ListPromptsResult(prompts=listed)
 
     async def _get_prompt(
