@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, combinations, product
 
+from orbit_loop.history import History
 from orbit_loop.proposals import ADDITIVE, Draft, proposal_digest, record_note
-from orbit_measure.effect import Report
 from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
@@ -264,16 +264,15 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
     )
 
 
-def is_long_enough(report: Report) -> bool:
+def is_long_enough(history: History) -> bool:
     """Say whether the event log is long enough to say that something did not happen."""
-    return report.days >= SHOWN_DAYS and report.sessions >= SHOWN_SESSIONS
+    return history.days >= SHOWN_DAYS and history.sessions >= SHOWN_SESSIONS
 
 
-def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> dict[str, str]:
-    """Return why live learnings may be retired, by id;
-    one with votes only where it is contradicted.
+def retirement_candidates(records: RecordSet, history: History, now: datetime) -> dict[str, str]:
+    """Return why live learnings may be retired, by id; one with votes only where it is
+    contradicted.
     """
-    live = [learning for learning in records.of_kind(LEARNING) if learning.phase == "live"]
     contradicting: dict[str, list[str]] = defaultdict(list)
     for record in records:
         if record.phase == "live":
@@ -281,30 +280,37 @@ def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> 
                 contradicting[target].append(record.id)
 
     reasons: dict[str, str] = {}
-    for candidate in live:
-        effect = report.records.get(candidate.id)
-        shown_count = effect.shown if effect is not None else 0
-        if candidate.id in contradicting:
-            reasons[candidate.id] = f"contradicted by {', '.join(contradicting[candidate.id])}"
-        elif candidate.votes or (effect is not None and effect.avoided and effect.avoided[1] > 0):
+    for candidate in records.of_kind(LEARNING):
+        against = contradicting.get(candidate.id)
+        if candidate.phase != "live":
             continue
-        elif (
-            is_long_enough(report)
-            and not shown_count
-            and now - created_at(candidate) >= timedelta(report.days)
-        ):
-            reasons[candidate.id] = (
-                f"never shown in {report.days:.0f} days and {plural(report.sessions, 'session')}"
-            )
-        elif (
-            shown_count >= UNOPENED
-            and max(report.signals[candidate.id][name] for name in ("opened", "score")) <= 0
-        ):
-            reasons[candidate.id] = (
-                f"shown in {plural(shown_count, 'session')}, opened in none, without a vote"
-            )
+        if against:
+            reasons[candidate.id] = f"contradicted by {', '.join(against)}"
+            continue
+
+        reason = _unused(candidate, history, now)
+        if reason and not candidate.votes:
+            reasons[candidate.id] = reason
 
     return reasons
+
+
+def _unused(learning: Record, history: History, now: datetime) -> str:
+    """Return why a learning seems unused; empty if it may be of use.
+
+    One whose error came before it was shown, and not after that, has helped.
+    """
+    shown = history.shown[learning.id]
+    has_helped = history.failed_before[learning.id] and not history.failed_after[learning.id]
+    if shown >= UNOPENED and not history.opened[learning.id] and not has_helped:
+        return f"shown in {plural(shown, 'session')}, opened in none, without a vote"
+
+    is_old = now - created_at(learning) >= timedelta(history.days)
+    if not shown and is_old and is_long_enough(history):
+        sessions = plural(history.sessions, "session")
+        return f"never shown in {history.days:.0f} days and {sessions}"
+
+    return ""
 
 
 def retirements(
