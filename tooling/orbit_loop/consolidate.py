@@ -112,14 +112,11 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
         for path, other in scores
         if _contrast(by_path[path], by_path[other], vectors) is not None
     }
-    groups = [
-        _cluster([by_path[path] for path in paths], scores, counts)
-        for paths in _agglomerate(scores, apart)
-    ]
-    groups = [
-        replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster
-        for cluster in groups
-    ]
+    groups: list[Cluster] = []
+    for paths in _agglomerate(scores, apart):
+        cluster = _cluster([by_path[path] for path in paths], scores, counts)
+        is_same = _says_the_same(cluster, vectors)
+        groups.append(replace(cluster, kind=LEARNING) if is_same else cluster)
 
     return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
@@ -209,17 +206,23 @@ def _cluster(
     pairs = len(members) * (len(members) - 1) / 2
     common = Counter(chain.from_iterable(counts[member.path] for member in members))
     every = [term for term, count in common.items() if count == len(members)]
-    shared = [term for term in every if not any(other.startswith(f"{term}/") for other in every)]
+    above = set(chain.from_iterable(map(_parents, every)))
+    shared = [term for term in every if term not in above]
     shared.sort(key=lambda term: (term[0] not in "#/", -len(term), term))
 
     return Cluster(tuple(ranked), sum(worth.values()) / 2 / pairs, tuple(shared[:_FEW]))
 
 
+def _parents(term: str) -> Iterator[str]:
+    """Yield the folders above the one that a term names."""
+    parts = term.split("/")
+    yield from ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+
+
 def _words(record: Record) -> list[str]:
     tags = [f"#{tag.replace(':', '_')}" for tag in record.scope.tags]
-    folders = {
-        f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)
-    }
+    names = chain.from_iterable(map(_folders, record.scope.paths))
+    folders = {f"/{folder.replace(':', '_')}" for folder in names}
     return [*terms(f"{record.title}\n{record.prose}"), *tags, *tags, *sorted(folders)]
 
 
@@ -236,18 +239,18 @@ def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[C
     two thirds of a cluster count as the same.
     """
     decided = (record for record in records if record.kind.name in (LEARNING, RULE))
-    derived = [
-        {link.to for link in record.links if link.rel == "derived_from"} for record in decided
-    ]
+    derived = list(map(_ends, decided))
     earlier = [ends for ends in derived if len(ends) > 1]
+    return [cluster for cluster in candidates if not _is_decided(cluster, earlier)]
 
-    return [
-        cluster
-        for cluster in candidates
-        if not any(
-            3 * len(ends.intersection(cluster.ids)) >= 2 * len(cluster.ids) for ends in earlier
-        )
-    ]
+
+def _ends(record: Record) -> set[str]:
+    return {link.to for link in record.links if link.rel == "derived_from"}
+
+
+def _is_decided(cluster: Cluster, earlier: Iterable[Set[str]]) -> bool:
+    ids = set(cluster.ids)
+    return any(3 * len(ends & ids) >= 2 * len(ids) for ends in earlier)
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:

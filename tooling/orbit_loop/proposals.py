@@ -70,7 +70,10 @@ class Draft:
 
     def fields(self) -> dict[str, object]:
         """Return the fields of the proposal's record."""
-        target = {"path": self.path, **({"record": self.record} if self.record else {})}
+        target = {"path": self.path}
+        if self.record:
+            target["record"] = self.record
+
         links = [{"rel": "derived_from", "to": source} for source in self.sources]
         return {
             "title": self.title,
@@ -217,14 +220,12 @@ class _Page:
         if not is_named and part < (NEAR if paths else RELATED):
             return None
 
-        reasons = (
-            [f"the page names `{paths[0]}`"]
-            if paths
-            else ["it names the skill"]
-            if is_named
-            else []
-        )
-        reason = "; ".join([*reasons, f"the page has {part:.0%} of its words"])
+        reason = f"the page has {part:.0%} of its words"
+        if paths:
+            reason = f"the page names `{paths[0]}`; {reason}"
+        elif is_named:
+            reason = f"it names the skill; {reason}"
+
         return part + bool(paths) + bool(is_named), self.skill.path, reason
 
     def covers(self, learning: Record) -> bool:
@@ -305,15 +306,18 @@ def _note(path: str, learning: Record, title: str, reason: str, about: str) -> D
 
 
 def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
-    by_text: dict[str, list[Record]] = {}
+    by_text: dict[str, dict[str, Record]] = {}
     for record, _ in items:
-        by_text.setdefault(proposal_digest(skill.path, record.title), []).append(record)
+        same = by_text.setdefault(proposal_digest(skill.path, record.title), {})
+        same.setdefault(record.id, record)
 
-    sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
-    texts = [inert_line(same[0].title) for same in by_text.values()]
-    diff = unified_diff(
-        skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources))
-    )
+    texts: list[str] = []
+    lines: list[str] = []
+    for same in by_text.values():
+        texts.append(inert_line(next(iter(same.values())).title))
+        lines.append(f"- {texts[-1]} ({', '.join(same)})")
+
+    diff = unified_diff(skill.path, skill.text, with_items(skill.text, lines))
     what = f"{len(texts)} learnings" if len(texts) > 1 else texts[0]
     title = cut(f"{skill.path}: add {what}", LONGEST_TITLE)
 
@@ -424,11 +428,13 @@ def _not_followed(records: RecordSet, failed: Mapping[str, int]) -> Iterator[Dra
 
 def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
     """Return the recommendations of recorded retros, each as a record with it as title."""
-    return [
-        replace(retro, data={**retro.data, retro.kind.headline: text}, prose="")
-        for retro, content in recorded_retros(workspace, records)
-        for text in content.recommendations
-    ]
+    listed: list[Record] = []
+    for retro, content in recorded_retros(workspace, records):
+        for text in content.recommendations:
+            data = {**retro.data, retro.kind.headline: text}
+            listed.append(replace(retro, data=data, prose=""))
+
+    return listed
 
 
 LearningWords = Sequence[

@@ -246,7 +246,9 @@ def test_system_knowledge_says_from_which_run_something_comes(project: Any) -> N
     write_record(project.root, path, trigger=trigger, file="retro.md", **retro)
     project.write(".orbit/retros/RT-aaaaa/retro.md", "# A run\n")
     link = {"rel": "derived_from", "to": "RT-aaaaa"}
-    project.learning("aaaaa", links=[link], provenance={"source": "test", "pattern": "fact", "subject": "x"})
+    project.learning(
+        "aaaaa", links=[link], provenance={"source": "test", "pattern": "fact", "subject": "x"}
+    )
     project.learning("bbbbb", project="shop")
     rows = project.ask("SELECT id, project, loop_id FROM system_knowledge ORDER BY id")
     assert rows == [
