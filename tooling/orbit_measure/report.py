@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_loop.capture.transcripts import Progress, entries_in
 from orbit_measure.effect import RecordTitle, Report, report, signals
 from orbit_measure.figures import ratio
 from orbit_measure.stats import (
@@ -19,6 +18,7 @@ from orbit_measure.stats import (
     pairs_of,
 )
 from orbit_registry.agents.agent import TranscriptReader, transcript_readers
+from orbit_registry.agents.transcripts import Progress, entries_in
 from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import render

@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -24,6 +24,7 @@ from typing import Any
 
 from orbit_registry.errors import ConfigError
 
+NO_LOOP = "install the package of the loop again: orbit_loop"
 GROUP = "orbit_registry.extras"
 SHIPPED = (
     "orbit_loop",
@@ -90,6 +91,12 @@ class Extra:
     commands: Mapping[str, Mapping[str, Command]] = field(default_factory=dict)
     """Commands by the job that they are listed under and by their names."""
 
+    ways: Mapping[str, str] = field(default_factory=dict)
+    """Functions for options of the core's commands: `check --loop`, `brief --for plan`."""
+
+    tools: str = ""
+    """The package whose `tools.yaml` has the words of its MCP tools; see `mcp/tools.yaml`."""
+
     kinds: str = ""
     """The package whose folder `kinds` has a folder for each kind of record; see `model.kind`."""
 
@@ -147,12 +154,32 @@ def targets(seam: str) -> list[str]:
     return [target for target in (getattr(extra, seam) for extra in extras()) if target]
 
 
+def way(option: str) -> Callable[..., Any] | None:
+    """Return what a package does for an option of a command; None if none has it."""
+    for extra in extras():
+        if option in extra.ways:
+            function: Callable[..., Any] = load(extra.ways[option])
+            return function
+
+    return None
+
+
 def kind_folders() -> Iterator[Path]:
     """Yield the folders with kinds of records."""
     for package in targets("kinds"):
-        spec = find_spec(package)
-        if spec is not None and spec.origin is not None:
-            yield Path(spec.origin).parent / "kinds"
+        yield from _in_package(package, "kinds")
+
+
+def tool_files() -> Iterator[Path]:
+    """Yield the files with the words of MCP tools."""
+    for package in targets("tools"):
+        yield from _in_package(package, "tools.yaml")
+
+
+def _in_package(package: str, name: str) -> Iterator[Path]:
+    spec = find_spec(package)
+    if spec is not None and spec.origin is not None:
+        yield Path(spec.origin).parent / name
 
 
 def _extra(target: str) -> Extra:

@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_loop.log import LoopLog
 from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
@@ -101,8 +100,6 @@ class CheckContext:
     """State of the work tree and of git."""
     filesystem: FilesystemView = field(default_factory=FilesystemView)
     """Current state of fingerprint inputs and evidence."""
-    loop: LoopLog | None = None
-    """The events of the loop, where they are what is checked."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     text: Callable[[str], str | None] = lambda path: None
     """Returns the text of a file, named from the root; None where it has none."""

@@ -23,6 +23,7 @@ from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import read_baseline
+from orbit_registry.seams import NO_LOOP, way
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import ORBIT
 
@@ -120,9 +121,11 @@ def check(
     if loops or events is not None:
         if paths or fix or against or proposed or everything:
             raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
-        from orbit_loop.loop import check_loop
+        check_log = way("check --loop")
+        if check_log is None:
+            raise UsageError("no check of events is installed", hint=NO_LOOP)
 
-        outcome = check_loop(registry.workspace, events, days)
+        outcome = check_log(registry.workspace, events, days)
     else:
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from orbit_loop.capture.transcripts import (
+from orbit_registry.agents.transcripts import (
     DELIVERY_READERS,
     Delivery,
     deliveries,

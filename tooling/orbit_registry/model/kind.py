@@ -69,6 +69,8 @@ class Kind:
     columns: tuple[str, ...]
     verbs: Mapping[str, str]  # verb → the status it sets
     voted: bool  # whether its records take votes
+    review: Mapping[str, str]
+    """Where `orbit review` lists the live records: key in JSON, title and command; empty if not."""
     folder: Path
     schema: RecordSchema = field(repr=False)
 
@@ -352,6 +354,7 @@ def _kind_from(data: Fields, folder: Path) -> Kind:
         columns=tuple(data["columns"]),
         verbs=data.get("verbs", {}),
         voted=data.get("voted", False),
+        review=data.get("review", {}),
         folder=folder,
         schema=schema,
     )
