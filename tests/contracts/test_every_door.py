@@ -39,6 +39,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export reference": {"folder": Path("reference"), "dry_run": True},
     "export rules": {"agents": ["claude"], "dry_run": True},
     "export skills": {"agent": "claude", "dry_run": True},
+    "learning migrate-layout": {"dry_run": True},
     "fail": {"target": "nonsense", "reason": "no browser"},
     "learning prune": {},
     "list": {"tags": ["cache"]},

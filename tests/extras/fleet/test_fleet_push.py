@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import MakeRepository, ask, push, vote
+from tests.extras.fleet.conftest import MakeRepository, ask, push, vote
 from tests.files import commit, write, write_learning
 
 from orbit_fleet.names import source_repository

@@ -11,7 +11,7 @@ import pytest
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/proof.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/proof.md").read_text("utf-8")
 COMMANDS = [
     line
     for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)

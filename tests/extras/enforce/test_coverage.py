@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from tests.extras.enforce.test_run import NO_PRINT, decide
 from tests.files import commit, make_workspace, write
-from tests.unit.enforce.test_run import NO_PRINT, decide
 
-from orbit_enforce.coverage import CLASSES
+from orbit_enforce.coverage import CLASSES, enforcement
 from orbit_registry.registry import Registry
 
 MUST = {
@@ -37,7 +37,8 @@ def test_each_live_decision_has_one_class(git_repo: Path) -> None:
     decide(git_repo, NO_PRINT, number=9, status="rejected")
     decide(git_repo, NO_PRINT, NO_PRINT, number=10)
     commit(git_repo, "Decide")
-    report = Registry.open(git_repo).enforcement()
+    registry = Registry.open(git_repo)
+    report = enforcement(registry.workspace, registry.collection.records)
     assert {row.record.id: row.name for row in report.classes} == {
         "ADR-0001": "enforced",
         "ADR-0002": "advised",

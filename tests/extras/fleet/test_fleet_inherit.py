@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import MakeRepository, ask, push
+from tests.extras.fleet.conftest import MakeRepository, ask, push
 from tests.files import commit, configure, write, write_record
 
 from orbit_registry.checks.engine import run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import push, vote
+from tests.extras.fleet.conftest import push, vote
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
 from orbit_registry.formats.yaml import load

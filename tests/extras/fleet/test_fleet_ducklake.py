@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.fleet.conftest import MakeRepository, push
+from tests.extras.fleet.conftest import MakeRepository, push
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 extension: Any = pytest.importorskip(

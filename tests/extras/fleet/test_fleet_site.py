@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import MakeRepository, push
+from tests.extras.fleet.conftest import MakeRepository, push
 from tests.files import commit, write_record
 
 from orbit_fleet.report import questions

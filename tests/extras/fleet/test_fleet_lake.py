@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import RunKilled, orbit
-from tests.acceptance.fleet.conftest import PUSHES, MakeRepository, ask, push, push_at_once, vote
+from tests.extras.fleet.conftest import PUSHES, MakeRepository, ask, push, push_at_once, vote
 from tests.files import commit, write_learning
 
 from orbit_registry.cli.main import run

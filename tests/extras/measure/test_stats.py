@@ -19,7 +19,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
 Capture = pytest.CaptureFixture[str]
-SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
+SCHEMAS = Path(__file__).parents[3] / "docs/schemas"
 SCHEMA = Draft202012Validator(json.loads((SCHEMAS / "stats.schema.json").read_text("utf-8")))
 EFFECT = Draft202012Validator(json.loads((SCHEMAS / "effect.schema.json").read_text("utf-8")))
 

@@ -1,19 +1,19 @@
-"""Replay of a check over a history, labels, and the evidence that a level demands."""
+"""Replay of a check over a history, and how a person raises its level."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras.enforce.test_run import NO_PRINT, check, decide
 from tests.files import commit, make_workspace, write
-from tests.unit.enforce.test_run import NO_PRINT, check, decide, messages
 
-from orbit_enforce.evidence import read_evidence
-from orbit_enforce.replay import Replay
+from orbit_enforce.levels import promote
+from orbit_enforce.replay import Replay, replay_check
+from orbit_enforce.run import record_of_file
+from orbit_enforce.spec import DecisionCheck, check_named
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.registry import Registry
 
-NAME = "ADR-0001/no-print"
 ADVICE = {**NO_PRINT, "level": "advice"}
 
 
@@ -27,8 +27,17 @@ def project(root: Path) -> Path:
     return root
 
 
+def check_at(root: Path) -> DecisionCheck:
+    return check_named(Registry.open(root).collection.records.get("ADR-0001"), "no-print")
+
+
 def replayed(root: Path, **options: Any) -> Replay:
-    return Registry.open(root).replay_check(NAME, **options)
+    return replay_check(Registry.open(root).workspace, check_at(root), **options)
+
+
+def promoted(root: Path) -> str:
+    registry = Registry.open(root)
+    return promote(registry.workspace, check_at(root), registry.author())
 
 
 def fates(result: Replay) -> list[tuple[str, str]]:
@@ -102,7 +111,7 @@ def test_a_file_that_is_too_large_for_a_while_loses_no_match(root: Path) -> None
     assert fates(replayed(root)) == [("src/old.py", "kept")]
 
 
-def test_a_replay_of_nothing_is_no_evidence(root: Path, git: Any) -> None:
+def test_a_replay_of_nothing_is_refused(root: Path, git: Any) -> None:
     for since in ("2090-01-01", "2999-01-01", "foo"):
         with pytest.raises(UsageError, match=r"no commit|not a date"):
             replayed(root, since=since)
@@ -112,11 +121,10 @@ def test_a_replay_of_nothing_is_no_evidence(root: Path, git: Any) -> None:
     git(root.parent, "clone", "-q", "--depth", "1", f"file://{root}", "shallow")
     with pytest.raises(UsageError, match="shallow"):
         replayed(root.parent / "shallow")
-    assert read_evidence(Registry.open(root).workspace) == {}
     decide(root, ADVICE, date="2000-01-01")
     git(root, "checkout", "-q", "--orphan", "none")
     with pytest.raises(UsageError, match="no commit to replay"):
-        Registry.open(root).replay_check(NAME)
+        replayed(root)
 
 
 def test_the_first_day_of_a_replay_is_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +137,7 @@ def test_the_first_day_of_a_replay_is_whole(root: Path, monkeypatch: pytest.Monk
 def test_a_file_of_checks_that_is_no_yaml_is_refused(root: Path) -> None:
     write(root, "draft.yaml", "checks: [")
     with pytest.raises(InvalidRecordError, match=r"draft\.yaml"):
-        Registry.open(root).try_checks(file="draft.yaml")
+        record_of_file(Registry.open(root).workspace, "draft.yaml")
 
 
 def test_the_era_of_a_decision_starts_with_its_date(
@@ -149,14 +157,14 @@ def test_the_era_of_a_decision_starts_with_its_date(
 def test_a_person_raises_a_level_by_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     with pytest.raises(RefusedError, match="an agent may not"):
-        Registry.open(root).promote_check(NAME)
+        promoted(root)
     monkeypatch.setenv("ORBIT_ACTOR", "human")
-    levels = [Registry.open(root).promote_check(NAME) for _ in range(2)]
+    levels = [promoted(root) for _ in range(2)]
     assert levels == ["warning", "error"]
     file = root / ".orbit/adrs/ADR-0001/adr.yaml"
     assert "level: error" in file.read_text("utf-8").replace('"', "")
     with pytest.raises(RefusedError, match="at level error already"):
-        Registry.open(root).promote_check(NAME)
+        promoted(root)
 
 
 def test_a_promotion_edits_one_line(root: Path) -> None:
@@ -172,86 +180,12 @@ def test_a_promotion_edits_one_line(root: Path) -> None:
 """
     write(root, ".orbit/adrs/ADR-0001/adr.yaml", head + checks)
     replayed(root)
-    Registry.open(root).promote_check(NAME)
+    promoted(root)
     text = file.read_text("utf-8")
     assert (
         text.partition("checks:")[2]
         == checks.replace("level: advice", "level: warning").partition("checks:")[2]
     )
-
-
-EVIDENCE: dict[str, Any] = {"relevant": 300, "edited_away": 0, "deleted": 0, "kept": []}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"kept": 5},
-        {"kept": [5]},
-        {"introduced": "many"},
-        {"allowed": None},
-        {"edited_away": -3},
-        {"relevant": 10**400},
-        {"kept": [{"key": [1]}]},
-    ],
-)
-def test_evidence_of_another_form_is_none(changes: dict[str, Any], root: Path) -> None:
-    entry = {"digest": "a", **EVIDENCE, **changes}
-    write(
-        root, ".orbit/enforcement.yaml", json.dumps({"schema_version": 1, "checks": {NAME: entry}})
-    )
-    assert read_evidence(Registry.open(root).workspace) == {}
-    assert fates(replayed(root)) == [("src/old.py", "kept")]
-
-
-def test_unreadable_evidence_is_reported_and_lowers_no_level(root: Path) -> None:
-    decide(root, {**ADVICE, "level": "error"}, date="2000-01-01")
-    write(root, ".orbit/enforcement.yaml", "<<<<<<< ours\na: 1\n=======\n")
-    outcome = check(root)
-    assert [str(row.location) for row in outcome.diagnostics if row.code == "ORB1010"] == [
-        ".orbit/enforcement.yaml"
-    ]
-    assert [row.severity.value for row in outcome.diagnostics if row.check] == ["error"]
-
-
-def test_evidence_follows_a_new_number(root: Path) -> None:
-    replayed(root)
-    registry = Registry.open(root)
-    before = read_evidence(registry.workspace)[NAME]
-    registry.renumber("ADR-0001", 7)
-    assert read_evidence(registry.workspace) == {NAME.replace("1", "7"): before}
-
-
-def test_equal_matches_of_a_line_have_two_keys(root: Path) -> None:
-    write(root, "src/app.py", "print(1); print(2)\n")
-    commit(root, "Print")
-    assert len({entry.key for entry in replayed(root).introductions}) == 3
-
-
-STALE = f"{NAME} changed after its replay, so its figures are of another check"
-
-
-def test_no_level_depends_on_evidence_of_another_check(root: Path) -> None:
-    replayed(root)
-    decide(root, {**ADVICE, "level": "error", "except": ["lib/**"]}, date="2000-01-01")
-    outcome = check(root)
-    assert messages(outcome, "ORB1010") == [STALE]
-    assert [row.severity.value for row in outcome.diagnostics if row.check] == ["error"]
-
-
-@pytest.mark.parametrize("field", ["labels", "promoted", "allowed"])
-def test_a_field_of_an_earlier_version_does_nothing_and_is_named(field: str, root: Path) -> None:
-    decide(root, {**ADVICE, "level": "error"}, date="2000-01-01")
-    digest = Registry.open(root)._check_of(NAME).digest
-    values = {"labels": {"a": False, "b": False, "c": False}, "promoted": {}, "allowed": 9}
-    entry = {"digest": digest, **EVIDENCE, field: values[field]}
-    text = json.dumps({"schema_version": 1, "checks": {NAME: entry}})
-    write(root, ".orbit/enforcement.yaml", text)
-    outcome = check(root)
-    assert messages(outcome, "ORB1010") == [
-        f"`{field}` of {NAME} no longer do anything: a person sets the level"
-    ]
-    assert not outcome.ok
 
 
 def test_allowances_lower_no_level(root: Path) -> None:

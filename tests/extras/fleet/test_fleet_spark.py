@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import serve_objects
 from tests.bench.fleet import make_lake
+from tests.extras.fleet.conftest import serve_objects
 
 from orbit_fleet.lake import Lake
 from orbit_fleet.report import report

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
-from tests.acceptance.fleet.conftest import ask
+from tests.extras.fleet.conftest import ask
 from tests.files import commit, make_workspace, write, write_record
 
 from orbit_fleet.collect import token_settings
