@@ -25,9 +25,10 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import SUFFIXES, is_markdown
 from orbit_registry.importers.lessons import STORES
 from orbit_registry.operations import import_report
-from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
+from orbit_registry.operations.adoption import adopt
 from orbit_registry.operations.adr_folders import named_folders
 from orbit_registry.operations.document_facts import is_of_feature
+from orbit_registry.operations.document_plan import NO_ENTRY, reason_for_none
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
