@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -66,6 +66,8 @@ from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
+OnStep = Callable[[str, int, int], None]
+"""Gets what is done next, how much of it is done, and how much there is."""
 _BESIDE = (".yaml", ".yml", ".json", ".toml")
 _NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
 """Files next to a document that may state its status."""
@@ -86,16 +88,23 @@ def adopt(
     by_name: Collection[str],
     dry_run: bool,
     assume: str | None = None,
+    on_step: OnStep = lambda step, done, of: None,
 ) -> tuple[Outcome, ...]:
-    """Make a record for each decision at `paths` that has none;
-    `by_name` are documents that the user named.
+    """Make a record for each decision at `paths` that has none; `by_name` are documents that the
+    user named, and `on_step` gets how many are read.
     """
     author = importer(workspace)
 
     def plan(*, dry_run: bool) -> AdoptionPlan:
-        records = read_collection(workspace).records
         return plan_adoption(
-            workspace, paths, records, author, by_name=by_name, dry_run=dry_run, assume=assume
+            workspace,
+            paths,
+            read_collection(workspace).records,
+            author,
+            by_name=by_name,
+            dry_run=dry_run,
+            assume=assume,
+            on_step=on_step,
         )
 
     if dry_run:
@@ -150,6 +159,7 @@ def plan_adoption(
     by_name: Collection[str],
     dry_run: bool,
     assume: str | None = None,
+    on_step: OnStep = lambda step, done, of: None,
 ) -> AdoptionPlan:
     """Return what adopting the documents at `paths` means;
     without `dry_run` it takes numbers under a lock.
@@ -157,7 +167,8 @@ def plan_adoption(
     kind = workspace.kinds["adr"]
     registry = _registry(workspace, kind, records)
     outcomes: list[Outcome] = []
-    documents = list(_documents(workspace, _main_folder_first(workspace, paths), outcomes))
+    ordered = _main_folder_first(workspace, paths)
+    documents = list(_documents(workspace, ordered, outcomes, on_step))
     beside = dict(_statuses_beside(workspace, documents))
 
     decisions = decisions_in(documents, registry, by_name, beside)
@@ -205,19 +216,25 @@ def _main_folder_first(workspace: Workspace, paths: Iterable[str]) -> list[str]:
 
 
 def _documents(
-    workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]
+    workspace: Workspace, paths: Sequence[str], outcomes: list[Outcome], on_step: OnStep
 ) -> Iterator[Document]:
-    for path in paths:
+    for number, path in enumerate(paths):
+        on_step("reading the documents", number, len(paths))
         if not path.isprintable():
             reason = "its name has characters that can't be written; rename it"
             outcomes.append(Outcome("left", repr(path)[1:-1], None, reason))
             continue
 
         try:
-            yield Document(path, read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT))
+            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         except OrbitError as error:
             reason = reason_of_error(error, path, f"{workspace.root}{os.sep}")
             outcomes.append(Outcome("left", path, None, reason))
+            continue
+
+        document = Document(path, text)
+        if document.file is not None:  # read now, while it counts
+            yield document
 
 
 def _statuses_beside(
