@@ -10,17 +10,17 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
+from orbit_registry.formats.adr.decision import with_date_order
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
 from orbit_registry.formats.adr.front_matter import KEY_TWICE
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
-from orbit_registry.formats.adr.reader import (
+from orbit_registry.formats.adr.problems import (
     BLANK_TITLE,
     DATE_PROBLEMS,
     UNNAMED,
     UNREAD_ID,
     UNSURE_RELATION,
     stated_statuses,
-    with_date_order,
 )
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.formats.untrusted import cut

@@ -66,7 +66,11 @@ class RejectedOption:
 
     def as_data(self) -> dict[str, str]:
         """Return it as a record holds it."""
-        return {"option": self.option, **({"reason": self.reason} if self.reason else {})}
+        data = {"option": self.option}
+        if self.reason:
+            data["reason"] = self.reason
+
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +119,22 @@ class AdrDocument:
     relations: tuple[Relation, ...]
     sections: tuple[Section, ...]
     cost_position: Position | None
-    format: str
-    """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`),
-    or `folder` if only the folder's name states it, or `none`.
-    """
-    anchor: str  # the explicit `{#id}` of the heading, or ''
     position: Position
     span: Span
-    heading_span: Span | None
     title_spans: tuple[Span, ...]
     number_spans: tuple[Span, ...]
-    status_span: Span | None
     superseding_spans: tuple[Span, ...]
     """Other statements that the decision is superseded, removed when the status changes back."""
     date_span: Span | None
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...] = ()
+    format: str = "none"
+    """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`),
+    or `folder` if only the folder's name states it, or `none`.
+    """
+    anchor: str = ""  # the explicit `{#id}` of the heading, or ''
+    heading_span: Span | None = None
+    status_span: Span | None = None
     status_syntax: str = ""  # the syntax that states `status_raw`, if that syntax is not read
 
     @property
