@@ -29,9 +29,11 @@ from orbit_registry.operations.document_facts import (
     document_fields,
     document_uid,
     number_candidates,
+    rejected_data,
 )
 from orbit_registry.operations.document_moves import config_changes, follow_moves
 from orbit_registry.operations.document_plan import (
+    Decisions,
     Links,
     Registry,
     decisions_in,
@@ -69,6 +71,7 @@ from orbit_registry.workspace.workspace import Workspace
 OnStep = Callable[[str, int, int], None]
 """Gets what is done next, how much of it is done, and how much there is."""
 _BESIDE = (".yaml", ".yml", ".json", ".toml")
+_NAMED = 3  # rejected options that a report names
 _NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
 """Files next to a document that may state its status."""
 
@@ -181,7 +184,10 @@ def plan_adoption(
     links = links_of(numbered, decisions.present, registry, workspace.git.web_addresses())
     outcomes += links.outcomes
 
-    table = tabulate(links.edges)
+    table = dict(tabulate(links.edges))
+    for record_id, rejected in _unlisted_options(decisions, outcomes):
+        table[record_id] = {**table.get(record_id, {}), "rejected": rejected}
+
     changes = [*_new_records(workspace, kind, author, numbered, table, links, outcomes, assume)]
     old_ids = sorted(table.keys() - {decision.id for decision in numbered})
     changes += _changed_records(workspace, registry, old_ids, table, links, outcomes)
@@ -314,6 +320,26 @@ def _new_records(
 
         outcomes += outcomes_of(decision, assume)
         yield FileChange(path, None, text)
+
+
+def _unlisted_options(
+    decisions: Decisions, outcomes: list[Outcome]
+) -> Iterator[tuple[str, list[object]]]:
+    """Yield the options that documents reject, of records that have no list of them yet."""
+    if acting_role() == "agent":  # a person states what is rejected
+        return
+
+    for record, candidate in decisions.present:
+        if "rejected" in record.data or record.phase != "live":
+            continue
+
+        rejected = rejected_data(candidate)
+        if rejected:
+            names = ", ".join(str(option["option"]) for option in rejected[:_NAMED])
+            more = f" and {len(rejected) - _NAMED} more" if len(rejected) > _NAMED else ""
+            reason = f"its document rejects {names}{more}; the record lists that now, correct it"
+            outcomes.append(Outcome("changed", candidate.label, record.id, reason))
+            yield record.id, [*rejected]
 
 
 def _changed_records(

@@ -59,29 +59,24 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class RejectedOption:
-    """An option that was considered and rejected; the reason may be empty."""
+    """An option that was considered and rejected, why, and the names by which people call it; the
+    last two may be empty.
+    """
 
     option: str
     reason: str = ""
+    names: tuple[str, ...] = ()
 
-    def as_data(self) -> dict[str, str]:
+    def as_data(self) -> dict[str, object]:
         """Return it as a record holds it."""
-        data = {"option": self.option}
+        data: dict[str, object] = {"option": self.option}
         if self.reason:
             data["reason"] = self.reason
 
+        if self.names:
+            data["names"] = list(self.names)
+
         return data
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a decision; `chosen` is empty where no text says which one it was."""
-
-    rejected: tuple[RejectedOption, ...] = ()
-    chosen: str = ""
-
-
-NO_OPTIONS = Options()
 
 
 @dataclass(frozen=True, slots=True)
