@@ -80,16 +80,19 @@ class TakeoverReport:
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it."""
-        return {
+        data: dict[str, object] = {
             "format": self.format,
             "path": self.path,
             "dry_run": self.dry_run,
             "counts": {what: len(self.of(what)) for what in ORDER},
-            **{what: [outcome.as_dict() for outcome in self.of(what)] for what in ORDER},
-            "notes": list(self.notes),
-            "styles": dict(self.styles),
-            "shown_at_no_edit": list(self.overlooked),
         }
+        for what in ORDER:
+            data[what] = [outcome.as_dict() for outcome in self.of(what)]
+
+        data["notes"] = list(self.notes)
+        data["styles"] = dict(self.styles)
+        data["shown_at_no_edit"] = list(self.overlooked)
+        return data
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the report for people: counts, each part in a few lines or with `verbose` in all,
@@ -184,8 +187,9 @@ def _is_about_status(reason: str) -> bool:
 def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for reason, group in _by_reason(outcomes):
         if len(group) == 1 or not reason:
-            yield from (f"  {_line(outcome)}{': ' if reason else ''}{reason}" for outcome in group)
+            yield from (f"  {_with_reason(outcome)}" for outcome in group)
             continue
+
         yield f"  {len(group)} × {reason}"
         yield from (f"    {_line(outcome)}" for outcome in group)
 
@@ -193,13 +197,11 @@ def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
     unstated = [outcome for outcome in outcomes if outcome.reason == UNSTATED]
     lines = [(f"{len(unstated)} × no status stated", len(unstated))] if unstated else []
-    for reason, group in _by_reason(
-        [outcome for outcome in outcomes if outcome.reason != UNSTATED]
-    ):
+    for reason, group in _by_reason([each for each in outcomes if each.reason != UNSTATED]):
         if len(group) > 1 and reason:
             lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
         else:
-            lines += ((f"{_line(outcome)}{': ' if reason else ''}{reason}", 1) for outcome in group)
+            lines += ((_with_reason(outcome), 1) for outcome in group)
 
     yield from (f"  {line}" for line, _ in lines[:_LISTED])
     remaining = sum(number for _, number in lines[_LISTED:])
@@ -213,6 +215,10 @@ def _is_unstated(outcome: Outcome) -> bool:
 
 def _is_unclear(outcome: Outcome) -> bool:
     return UNKNOWN in outcome.reason and not _is_unstated(outcome)
+
+
+def _with_reason(outcome: Outcome) -> str:
+    return f"{_line(outcome)}: {outcome.reason}" if outcome.reason else _line(outcome)
 
 
 def _line(outcome: Outcome) -> str:

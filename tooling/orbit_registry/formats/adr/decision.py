@@ -29,10 +29,6 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
     start = max(outline.span.start, document.content_start)
     position = heading.position if heading else document.lines.position(start)
 
-    numbers = [f.span for f in facts.of("number") if is_same_number(f.raw, outline.number)]
-    if parts.number_span:
-        numbers.append(parts.number_span)
-
     entry = AdrDocument(
         title=title,
         number=outline.number,
@@ -42,22 +38,29 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
         date=date.iso,
         date_raw=date.raw,
         date_source=date.source,
-        deciders=people(facts, "deciders") or people(facts, "authors") or people(facts, "owner"),
-        tasks=facts.values("tasks"),
-        legacy_ids=facts.values("legacy_ids"),
-        tags=facts.values("tags"),
-        paths=facts.values("paths"),
         relations=relations,
         sections=sections,
         cost_position=find_cost(document, sections, outline.body),
         position=position,
         span=outline.span,
         title_spans=title_spans,
-        number_spans=tuple(numbers),
-        superseding_spans=tuple(dict.fromkeys(f.span for f in facts.of("superseding"))),
         date_span=date.span,
         facts=facts.all,
     )
+    entry = replace(
+        entry,
+        deciders=_deciders(facts),
+        tasks=facts.values("tasks"),
+        legacy_ids=facts.values("legacy_ids"),
+        tags=facts.values("tags"),
+        paths=facts.values("paths"),
+    )
+    superseding = dict.fromkeys(fact.span for fact in facts.of("superseding"))
+    numbers = [f.span for f in facts.of("number") if is_same_number(f.raw, outline.number)]
+    if parts.number_span:
+        numbers.append(parts.number_span)
+
+    entry = replace(entry, number_spans=tuple(numbers), superseding_spans=tuple(superseding))
     if heading is not None:
         heading_span = Span(heading.section.start, heading.body.start)
         entry = replace(entry, anchor=heading.id or "", heading_span=heading_span)
@@ -66,6 +69,10 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
         entry = replace(entry, format=status_fact.style, status_span=status_fact.span)
 
     return replace(entry, problems=tuple(problems_of(header, facts, outline, entry)))
+
+
+def _deciders(facts: Facts) -> tuple[str, ...]:
+    return people(facts, "deciders") or people(facts, "authors") or people(facts, "owner")
 
 
 def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:

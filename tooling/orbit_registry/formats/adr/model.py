@@ -106,22 +106,22 @@ class AdrDocument:
     date: str | None
     date_raw: str
     date_source: str | None
-    deciders: tuple[str, ...]
-    tasks: tuple[str, ...]
-    legacy_ids: tuple[str, ...]
-    tags: tuple[str, ...]
-    paths: tuple[str, ...]  # globs of the files that the decision is about
     relations: tuple[Relation, ...]
     sections: tuple[Section, ...]
     cost_position: Position | None
     position: Position
     span: Span
     title_spans: tuple[Span, ...]
-    number_spans: tuple[Span, ...]
-    superseding_spans: tuple[Span, ...]
-    """Other statements that the decision is superseded, removed when the status changes back."""
     date_span: Span | None
     facts: tuple[Fact, ...]
+    deciders: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    legacy_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # globs of the files that the decision is about
+    number_spans: tuple[Span, ...] = ()
+    superseding_spans: tuple[Span, ...] = ()
+    """Other statements that the decision is superseded, removed when the status changes back."""
     problems: tuple[Problem, ...] = ()
     format: str = "none"
     """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`),

@@ -677,14 +677,16 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
 
 
 def _cell(header: Header, first: Span) -> Span | None:
-    tables = within(
-        header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start
-    )
-    cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
-    return next(
-        (span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"),
-        None,
-    )
+    start = Span(first.start, first.start + 1)
+    for table in within(header.document.tables, start, lambda table: table.span.start):
+        for key, cell in pairs(table):
+            if key != "status" or cell.span is None:
+                continue
+
+            if normalise_status(cell.span.of(header.text))[0] != "unknown":
+                return cell.span
+
+    return None
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
