@@ -29,13 +29,7 @@ EXCEPTIONS = (
     "orbit_measure",
     "orbit_registry/briefs",
     "orbit_registry/cli",
-    "orbit_registry/formats/adr",
-    "orbit_registry/importers",
     "orbit_registry/mcp",
-    "orbit_registry/operations/adoption.py",
-    "orbit_registry/operations/document_moves.py",
-    "orbit_registry/operations/import_report.py",
-    "orbit_registry/registry.py",
     "orbit_registry/render",
     "orbit_registry/review",
 )
