@@ -16,8 +16,8 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.texts import counts_of, texts_of
 from orbit_registry.site import explorer, feeds, search_data
 from orbit_registry.site.documents import ProseLoader
+from orbit_registry.site.home import RECORDS
 from orbit_registry.site.memo import Content, PageCache, key_of
-from orbit_registry.site.nav_pages import RECORDS, SNAPSHOT
 from orbit_registry.site.output import Output
 from orbit_registry.site.published import Published
 from orbit_registry.site.search_data import Section
@@ -25,7 +25,7 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import listing
 
-SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
+SNAPSHOT, SITEMAP, ROBOTS = "snapshot.duckdb", "sitemap.xml", "robots.txt"
 
 
 def write_data(

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from orbit_registry.enforce.allowances import Allow, allows_in
-from orbit_registry.enforce.coverage import CLASSES, enforcement
+from orbit_registry.enforce.coverage import CLASSES, Classified, Enforcement, enforcement
 from orbit_registry.enforce.evidence import read_evidence, replay_text
 from orbit_registry.enforce.kind import FILE_LIMIT
 from orbit_registry.enforce.spec import DecisionCheck, checks_of
@@ -149,6 +149,21 @@ def _example(example: object) -> str:
     return cut(text, LONGEST_EXAMPLE)
 
 
+def enforced_rows(
+    publication: Publication, records: Iterable[Record]
+) -> list[tuple[Record, str, str]]:
+    """Return each live decision with its class, in words, and its checks or why it has none."""
+    return [
+        (row.record, _class_words(row.name)[0], row.reason)
+        for row in _in_order(enforcement(publication.workspace, records))
+    ]
+
+
+def _in_order(result: Enforcement) -> list[Classified]:
+    order = list(CLASSES)
+    return sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
+
+
 def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     """Return the content of the page: the share, the number of each class,
     and the class of each live decision.
@@ -158,9 +173,7 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     most = max(counts.values(), default=1)
     bars = "".join(_bar(name, counts[name], most) for name in CLASSES)
 
-    order = list(CLASSES)
-    in_order = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
-    rows = "".join(_classified(row.record, row.name, row.reason) for row in in_order)
+    rows = "".join(_classified(row.record, row.name, row.reason) for row in _in_order(result))
 
     names = [
         word("health.id"),

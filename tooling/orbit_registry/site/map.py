@@ -38,7 +38,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         key=_age,
         reverse=True,
     )
-    edges = _edges(by_age, relations)
+    edges = related_edges(by_age, relations)
     if not edges:
         supersede = "<code>orbit adr supersede</code>"
         return f"<p>{word('map.empty', link='<code>orbit link</code>', supersede=supersede)}</p>"
@@ -85,7 +85,8 @@ def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
     )
 
 
-def _edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
+def related_edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
+    """Return what joins the records of a map."""
     ids = {url_of(record): record.id for record in records}
     cited_by = {}
     for url, citers in relations.citers.records.items():
@@ -102,10 +103,9 @@ def _lists(
     """Return a list for each record that supersedes, names or cites others, by its id."""
     lines: dict[str, list[str]] = defaultdict(list)
     for edge in edges:
-        verb = relation_within(edge.rel) if edge.rel else verb_of(edge)
         other = relations.by_id[edge.target]
         status = chip(other) if other.phase != "live" and edge.word != SUPERSEDES else ""
-        line = f"<small>{escape(verb)}</small> {_link(other)} {status}"
+        line = f"<small>{escape(verb_within(edge))}</small> {_link(other)} {status}"
         lines[edge.source].append(f'<li class="orbit-depth-1"><div>{line}</div></li>')
 
     lists = {}
@@ -117,6 +117,11 @@ def _lists(
             lists[record.id] = f'<ul class="orbit-layers">{head}{below}</ul>'
 
     return lists
+
+
+def verb_within(edge: Edge) -> str:
+    """Return how a relation reads within a sentence."""
+    return relation_within(edge.rel) if edge.rel else verb_of(edge)
 
 
 def _link(record: Record) -> str:
