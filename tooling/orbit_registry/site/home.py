@@ -184,7 +184,7 @@ def lately_html(first: Sequence[Event], others: Sequence[Event], page: str) -> s
     feeds = (
         f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
     )
-    file = f'<a href="{relative(page, RECORDS)}">{RECORDS}</a>'
+    file = f'<a href="{relative(page, RECORDS)}"><code>{RECORDS}</code></a>'
     note = f'<p class="orbit-note">{word("home.feeds", feeds=feeds, files=file)}</p>'
     return f'<section><h2 id="lately">{word("home.lately")}</h2>{items}{note}</section>'
 
