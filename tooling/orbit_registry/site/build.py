@@ -78,7 +78,7 @@ def build_site(
             result, row = _build(
                 registry, open_output(out), address, progress, started_ns, snapshot=snapshot
             )
-            workspace.cache.remember(namespace, key, row)
+            workspace.cache.remember(namespace, key, row, is_clean=True)
 
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from html import escape
 from itertools import chain
 from typing import Any
 
@@ -23,8 +22,8 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
 from orbit_registry.site.language import capital, counted, digits, word, word_or
 from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import SiteMap, url_of
-from orbit_registry.site.urls import relative
+from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.site.words import record_link, table_html
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import is_inside
 from orbit_registry.workspace.workspace import Workspace
@@ -127,17 +126,6 @@ def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, 
     return row
 
 
-def _classified(record: Record, name: str, reason: str) -> str:
-    href = escape(relative(PAGE, url_of(record)))
-    return (
-        f'<tr><td class="orbit-col-id"><a href="{href}">'
-        f'<span class="orbit-id">{escape(record.id)}</span></a></td>'
-        f'<td class="orbit-col-title">{headline(record.title)}</td><td '
-        f'class="orbit-col-class">{_class_words(name)[0]}</td>'
-        f'<td class="orbit-col-why">{headline(reason)}</td></tr>'
-    )
-
-
 def _glob_text(glob: Glob) -> str:
     return f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text
 
@@ -173,22 +161,20 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     most = max(counts.values(), default=1)
     bars = "".join(_bar(name, counts[name], most) for name in CLASSES)
 
-    rows = "".join(_classified(row.record, row.name, row.reason) for row in _in_order(result))
-
-    names = [
-        word("health.id"),
-        capital(word("kind.adr.thing")),
-        word("enforced.class"),
-        word("enforced.checks"),
-    ]
-    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     share = word("enforced.share", share=f"<b>{result.share:.0%}</b>")
+    columns = (
+        ("orbit-col-title", capital(word("kind.adr.thing"))),
+        ("orbit-col-class", word("enforced.class")),
+        ("orbit-col-why", word("enforced.checks")),
+    )
+    rows = [
+        (record_link(row.record, PAGE), _class_words(row.name)[0], headline(row.reason))
+        for row in _in_order(result)
+    ]
     return (
         f'<p class="orbit-verdict">{share}</p>'
         f'<table class="orbit-index orbit-bars"><tbody>{bars}</tbody></table>'
-        f'<div class="orbit-scroll"><table class="orbit-index '
-        f'orbit-concern"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f"{table_html('orbit-concern', columns, rows)}"
     )
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.site import console
-from orbit_registry.site.agent_files import write_for_agents
 from orbit_registry.site.check import (
     DEAD_ANCHOR,
     FOREIGN,
@@ -28,6 +27,7 @@ from orbit_registry.site.destinations import ASSETS
 from orbit_registry.site.document_drafts import document_drafts
 from orbit_registry.site.frame import Frames, address_of, empty_pages, frame_of
 from orbit_registry.site.list_pages import list_pages
+from orbit_registry.site.llms import write_for_agents
 from orbit_registry.site.memo import Content, PageCache
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Progress
@@ -106,7 +106,7 @@ def expand(
     made.twins.pop(SEARCH, None)
     urls = made.twins.keys()
     write_data(data, pages, generated, urls, made.sections)
-    write_for_agents(data, pages, made.twins)
+    write_for_agents(data, pages.out, made.twins)
     return [*pages.diagnostics, *made.diagnostics, *_wrong(data, ground, pages, made)]
 
 

@@ -14,10 +14,8 @@ from orbit_registry.site.events import Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.language import counted, word
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, is_made, status_css
+from orbit_registry.site.words import date_of, is_made, record_link, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -138,12 +136,7 @@ def _decision(record: Record, relations: Relations, page: str) -> str:
     line = f'<p class="orbit-sentence">{escape(sentence)}</p>' if sentence else ""
     day = date_of(record)
     time = f' <time datetime="{escape(day)}">{escape(day)}</time>' if day else ""
-    name = f'<span class="orbit-name">{headline(record.title)}</span>'
-    link = (
-        f'<a href="{escape(relative(page, url_of(record)))}">'
-        f'<span class="orbit-id">{escape(record.id)}</span> {name}</a>'
-    )
-    return f"<li>{link}{time}{line}</li>"
+    return f"<li>{record_link(record, page)}{time}{line}</li>"
 
 
 def lately(
@@ -233,8 +226,6 @@ def _event(event: Event, page: str) -> str:
     day = escape(event.day)
     time = f' <time datetime="{day}">{day}</time>' if day else ""
     return (
-        f'<li><a href="{escape(relative(page, url_of(record)))}">'
-        f'<span class="orbit-id">{escape(record.id)}</span> '
-        f'<span class="orbit-name">{headline(record.title)}</span></a>'
+        f"<li>{record_link(record, page)}"
         f'<small><b class="{css}">{escape(event.verb)}</b>{by}{time}{about}</small></li>'
     )

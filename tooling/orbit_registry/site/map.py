@@ -23,10 +23,8 @@ from orbit_registry.site.areas import areas_of
 from orbit_registry.site.clusters import Cluster, clusters_of
 from orbit_registry.site.language import counted, digits, relation_within, word
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.urls import relative
-from orbit_registry.site.words import chip, date_of
+from orbit_registry.site.words import chip, date_of, record_link
 
 PAGE = "map/"
 
@@ -105,14 +103,14 @@ def _lists(
     for edge in edges:
         other = relations.by_id[edge.target]
         status = chip(other) if other.phase != "live" and edge.word != SUPERSEDES else ""
-        line = f"<small>{escape(verb_within(edge))}</small> {_link(other)} {status}"
+        line = f"<small>{escape(verb_within(edge))}</small> {record_link(other, PAGE)} {status}"
         lines[edge.source].append(f'<li class="orbit-depth-1"><div>{line}</div></li>')
 
     lists = {}
     for record in records:
         if record.id in lines:
             status = chip(record) if record.phase != "live" else ""
-            head = f'<li class="orbit-depth-0"><div>{_link(record)} {status}</div></li>'
+            head = f'<li class="orbit-depth-0"><div>{record_link(record, PAGE)} {status}</div></li>'
             below = "".join(lines[record.id])
             lists[record.id] = f'<ul class="orbit-layers">{head}{below}</ul>'
 
@@ -122,12 +120,6 @@ def _lists(
 def verb_within(edge: Edge) -> str:
     """Return how a relation reads within a sentence."""
     return relation_within(edge.rel) if edge.rel else verb_of(edge)
-
-
-def _link(record: Record) -> str:
-    href = escape(relative(PAGE, url_of(record)))
-    name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
-    return f'<a href="{href}">{name}</a>'
 
 
 def _cluster(cluster: Cluster, number: int, lists: Mapping[str, str]) -> str:

@@ -169,6 +169,9 @@ def short_name(address: str) -> str:
 
 
 def _with_short_addresses(html: str) -> str:
+    if not any(kind in html for kind in ("/issues/", "/pull", "/merge_requests/")):
+        return html
+
     return _NAMED_BY_ADDRESS.sub(lambda match: short_name(match[0]), html)
 
 
