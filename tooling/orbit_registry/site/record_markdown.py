@@ -8,9 +8,9 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from orbit_registry.model.kind import Kind
+from orbit_registry.site.filling import environment, filled
 from orbit_registry.site.markdown_words import code, escaped, fenced, inline, link
 from orbit_registry.site.prose_markdown import Address
-from orbit_registry.site.filling import environment, filled
 
 TEMPLATE = "page.md"
 _UNLED = frozenset({"data", "log", "neighbours", "related"})

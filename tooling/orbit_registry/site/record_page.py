@@ -14,10 +14,10 @@ from markupsafe import Markup
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.arcs import sketch
+from orbit_registry.site.filling import FOLDER, environment, filled
 from orbit_registry.site.language import counted, things_of, word
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
-from orbit_registry.site.filling import FOLDER, environment, filled
 from orbit_registry.site.words import date_of, tags_of
 
 TEMPLATE = "page.html"
