@@ -221,7 +221,7 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     titles = word("list.task"), word("list.named")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     head = f"<thead><tr>{head}</tr></thead>"
-    table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
+    table = f'<table class="orbit-index orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
 
     return (
         f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div '

@@ -21,6 +21,8 @@ from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
 
 TEMPLATE = "page.html"
+LOG_FILE = "log.json"
+"""All decisions of a kind, which a page reads when its log is scrolled."""
 BAR, BAR_GAP, TALL = (
     3,
     1,
@@ -102,8 +104,11 @@ def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
 
     things = escape(things_of(kind))
     label, every = word("record.log", labels=things), word("record.all", labels=things)
-    more = f'<p><a href="{escape(view["index_url"])}">{every}</a></p>'
-    return f'<nav class="orbit-log" aria-label="{label}"><ul>{"".join(lines)}</ul>{more}</nav>'
+    index = escape(view["index_url"])
+    return (
+        f'<nav class="orbit-log" aria-label="{label}" data-orbit-log="{index}{LOG_FILE}"><ul>'
+        f'{"".join(lines)}</ul><p><a href="{index}">{every}</a></p></nav>'
+    )
 
 
 def _in_log(entry: Mapping[str, str]) -> str:
@@ -112,8 +117,8 @@ def _in_log(entry: Mapping[str, str]) -> str:
     if not entry["url"]:
         return f'<span class="orbit-here {css}">{name}</span>'
 
-    href, title = escape(entry["url"]), escape(entry["word"])
-    return f'<a class="{css}" href="{href}" title="{title}">{name}</a>'
+    title = f' title="{escape(entry["word"])}"' if entry["word"] else ""
+    return f'<a class="{css}" href="{escape(entry["url"])}"{title}>{name}</a>'
 
 
 def _votes_drawn(view: Mapping[str, Any]) -> str:
