@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given as given_values
 from hypothesis import strategies as st
 
+from orbit_loop.capture.run import transcripts_of
 from orbit_registry.agents import claude, codex
-from orbit_registry.capture.run import transcripts_of
-from orbit_registry.capture.transcripts import (
+from orbit_registry.agents.transcripts import (
     deliveries,
     events_by_session,
     ids_in,

@@ -21,13 +21,13 @@ from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording
 from orbit_registry.lifecycle.code_citation import BadCitation
+from orbit_registry.lifecycle.record_checks import runner
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import Kind, KindTable
-from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
@@ -100,8 +100,6 @@ class CheckContext:
     """State of the work tree and of git."""
     filesystem: FilesystemView = field(default_factory=FilesystemView)
     """Current state of fingerprint inputs and evidence."""
-    loop: LoopLog | None = None
-    """The events of the loop, where they are what is checked."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     text: Callable[[str], str | None] = lambda path: None
     """Returns the text of a file, named from the root; None where it has none."""
@@ -533,10 +531,9 @@ def collect_inputs(
 
     enforced: tuple[Diagnostic, ...] = ()
     checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
-    if records or checked_before:
-        from orbit_registry.enforce.run import enforce  # most projects have no check
-
-        enforced = enforce(
+    running = runner() if records or checked_before else None  # most projects have no check
+    if running is not None:
+        enforced = running.enforce(
             workspace,
             records,
             facts.tracked,

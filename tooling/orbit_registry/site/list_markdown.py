@@ -136,14 +136,6 @@ def needs(data: Published, links: TwinLinks) -> str:
     return "\n\n".join(parts) or f"**{word('health.fine')}.**"
 
 
-def enforced(data: Published, links: TwinLinks) -> str:
-    """Return how each decision is enforced."""
-    from orbit_registry.site.enforced import enforced_rows  # few collections have checks
-
-    rows = enforced_rows(data.context.sources.publication, data.records)
-    return "\n".join(line(record, f"{name}: {inline(why)}", links) for record, name, why in rows)
-
-
 def queries(data: Published, links: TwinLinks) -> str:
     """Return what can be asked in SQL."""
     name = code("snapshot.duckdb")

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from orbit_registry.formats.markdown import slug
 from orbit_registry.model.kind import Kind
+from orbit_registry.seams import load
 from orbit_registry.site import console, explorer, health, home, list_markdown, lists, timeline
 from orbit_registry.site import map as record_map
-from orbit_registry.site.curated import PAGES, EmptyPage
+from orbit_registry.site.curated import EmptyPage, extra_pages, pages_besides
 from orbit_registry.site.edits import built_from, edits_of
 from orbit_registry.site.language import labels_of, word
 from orbit_registry.site.list_markdown import items
@@ -35,6 +36,9 @@ class Part(NamedTuple):
 
     html: Html
     markdown: Words
+
+
+NOTHING = Part(lambda *_: "", lambda *_: "")
 
 
 def list_pages(data: Published) -> Iterator[SitePage]:
@@ -63,19 +67,21 @@ def list_pages(data: Published) -> Iterator[SitePage]:
 
 def part_html(data: Published, name: str, url: str) -> str:
     """Return the part with a name on the page at `url`; empty for a name that means none."""
-    part = _part(data, name)
-    return part.html(data, url) if part else ""
+    return _part(data, name).html(data, url)
 
 
 def part_markdown(data: Published, name: str, links: TwinLinks) -> str:
     """Return the part with a name as Markdown; empty for a name that means none."""
-    part = _part(data, name)
-    return part.markdown(data, links) if part else ""
+    return _part(data, name).markdown(data, links)
 
 
-def _part(data: Published, name: str) -> Part | None:
+def _part(data: Published, name: str) -> Part:
     index = data.indexes.get(name.removeprefix("index-"))
-    return _index_part(index) if index else PARTS.get(name)
+    if index:
+        return _index_part(index)
+
+    page = extra_pages().get(name)
+    return Part(load(page.html), load(page.markdown)) if page else PARTS.get(name, NOTHING)
 
 
 def _page(
@@ -100,7 +106,7 @@ def _in_nav(data: Published, empty: EmptyPage) -> SitePage:
         part = _index_part(indexes[url])
         heading = labels_of(indexes[url].kind)
     elif url:
-        part = PARTS[PAGES[url.rstrip("/")].part]
+        part = _part(data, pages_besides()[url.rstrip("/")].part)
     else:
         part = Part(partial(_home, empty.lead), partial(_home_markdown, empty.lead))
 
@@ -203,12 +209,6 @@ def _documents(data: Published, url: str) -> str:
     return lists.documents_html(data.context.sources.documents, data.context.staged.titles, url)
 
 
-def _enforced(data: Published, _: str) -> str:
-    from orbit_registry.site.enforced import enforced_html  # few collections have checks
-
-    return enforced_html(data.context.sources.publication, data.records)
-
-
 def _health(data: Published, _: str) -> str:
     # A file that can't be read may be one whose name is withheld.
     publication = data.context.sources.publication
@@ -232,7 +232,6 @@ PARTS: Mapping[str, Part] = {
     "home": Part(_home_events, list_markdown.home),
     "tasks": Part(_tasks, list_markdown.tasks),
     "documents": Part(_documents, list_markdown.documents),
-    "enforced": Part(_enforced, list_markdown.enforced),
     "health": Part(_health, list_markdown.needs),
 }
 """What a page can show by its name; see `docs/reference/site.md`."""
