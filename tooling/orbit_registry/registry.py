@@ -79,12 +79,12 @@ class Registry(Verbs):
         *,
         assume: str | None = None,
         dry_run: bool = False,
-        on_step: Callable[[str], None] = lambda step: None,
+        on_step: Callable[[str, int, int], None] = lambda step, done, of: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository. `on_step` gets what is done next.
+        repository. `on_step` gets what is done next, and how much of it is done of how much.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
