@@ -26,7 +26,6 @@ EXCEPTIONS = (
     "orbit_enforce",
     "orbit_fleet",
     "orbit_import_orbit",
-    "orbit_loop",
     "orbit_measure",
     "orbit_registry/briefs",
     "orbit_registry/cli",

@@ -85,13 +85,6 @@ _CODES = (
         "A rule of another program, named by a record, is off.",
         "switch the rule on, or correct its name",
     ),
-    (
-        "ORB1010",
-        "evidence-stale",
-        Severity.NOTE,
-        "A replay says nothing of its check any more, or has fields without effect.",
-        "replay it: `orbit enforce replay ID/CHECK`",
-    ),
 )
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from orbit_enforce.allowances import Allow
 from orbit_enforce.change import CodeChange, code_change_since
-from orbit_enforce.evidence import evidence_notes
 from orbit_enforce.kind import FILE_LIMIT, Finder, Survey, Tree, decoded
 from orbit_enforce.matches import (
     Break,
@@ -84,8 +83,6 @@ def enforce(
         for check in checks_of(record)
         if name in ("", check.name)
     ]
-    report.diagnostics += evidence_notes(workspace, checks)
-
     for check in checks:
         for problem in check.problems:
             report.add(
