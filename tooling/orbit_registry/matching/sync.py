@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -44,6 +44,7 @@ from orbit_registry.operations.freshness.renames import (
 )
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading, RecordFolder
+from orbit_registry.repository.skills import skill_pages
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.source_files import SourceFiles
@@ -311,6 +312,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     due = due_now(workspace, reading)
     lines += [f"{path}\n{verdict.mark}" for path, verdict in sorted(due.items())]
     lines += sources.states()
+    lines += [f"{path}\n{text}" for path, text in skill_pages(workspace)[0].items()]
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -405,16 +407,15 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     # Syncs that find nothing to do need no stemmer.
-    from orbit_registry.search.index import index_of
+    from orbit_registry.matching.words import Words
     from orbit_registry.search.rejected import rejected_rows
 
     config = workspace.config
+    words = Words(workspace, inputs.reading.filled)
     paths = {record.path for record in inputs.records}
-    records = [record for record in inputs.reading.filled if record.path in paths]
-    worded = _worded(workspace, inputs, records)
-    words = index_of(worded, workspace.cache)
     clean = [record for record in inputs.reading.clean if record.path in paths]
-    parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
+    rejected = rejected_rows(clean, words.index.records_with)
+    parts = _parts(workspace, inputs, clean, rejected)
     routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
     unread = len(inputs.entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
@@ -425,7 +426,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         unread=unread,
         settings=compiler.settings_of(config),
         min_relevance=config.setting("push", "min_relevance"),
-        weights=words.record_weights(),
+        words=words.parts,
         successors=_successors(inputs.records),
         imported=routes.imported,
         cited=routes.cited,
@@ -494,21 +495,6 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
         successors |= dict.fromkeys(names, paths)
 
     return successors
-
-
-def _worded(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> list[Record]:
-    """Return the records whose words lead to them: the project's, and personal ones by a path from
-    the root.
-    """
-    records = list(filled)
-    if inputs.personal is not None:
-        home, root = inputs.personal.home, workspace.root
-        records += (
-            replace(record, path=os.path.relpath(home / record.path, root))
-            for record in inputs.personal.records
-        )
-
-    return records
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

@@ -31,7 +31,7 @@ from orbit_registry.repository.reader import Reading, digests_of
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, UNKNOWN, B
-from orbit_registry.search.search import MARKS
+from orbit_registry.search.query import MARKS
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
