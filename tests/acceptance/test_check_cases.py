@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from tests.files import commit
 
+from orbit_loop.loop import check_loop
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.checks.rules.loop import check_loop
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.registry import Registry
 

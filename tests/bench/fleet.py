@@ -18,8 +18,8 @@ from pathlib import Path
 import duckdb
 from tests.bench.synthetic import make_repository
 
-from orbit_registry.fleet.lake import TABLES, TABLES_SQL, Lake, file_of
-from orbit_registry.fleet.report import questions
+from orbit_fleet.lake import TABLES, TABLES_SQL, Lake, file_of
+from orbit_fleet.report import questions
 
 RECORDS, VOTES = 100, 5
 MADE = """

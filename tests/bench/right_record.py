@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.bench.recall import interval
 
-from orbit_registry.analytics.prove import unrelated_texts
+from orbit_measure.prove import unrelated_texts
 from orbit_registry.hook import client
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.question import records_by_words

@@ -21,7 +21,7 @@ from orbit_registry.workspace.config import config_schema
 from reference_pages import HELP
 
 ROOT = Path(__file__).parents[2]
-DOCS, PACKAGE = ROOT / "docs", ROOT / "tooling/orbit_registry"
+DOCS, TOOLING = ROOT / "docs", ROOT / "tooling"
 PAGES = {
     page: page.read_text("utf-8")
     for page in DOCS.rglob("*.md")
@@ -68,10 +68,10 @@ def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def sources(pattern: str, folder: str = "") -> set[str]:
-    """Return what a pattern finds in the package."""
+    """Return what a pattern finds in the packages."""
     texts = [
         file.read_text("utf-8")
-        for file in (PACKAGE / folder).rglob("*")
+        for file in (TOOLING / folder).rglob("*")
         if file.suffix in (".py", ".sql")
     ]
     return {"".join(groups) for text in texts for groups in re.findall(pattern, text)}
@@ -87,7 +87,7 @@ NAMES = {
     "variables": (rows("variable"), sources(r'"(ORBIT_[A-Z_]+)"') - {"ORBIT_COMMAND"}),
     "tools": (rows("tool"), [name for name in available_tools() if not name.startswith(PREFIX)]),
     "events": (rows("event"), events.NAMES),
-    "tables": (headings(r"([a-z_]+)(?:\(.*\))?"), sources(CREATED, "snapshot")),
+    "tables": (headings(r"([a-z_]+)(?:\(.*\))?"), sources(CREATED, "orbit_registry/snapshot")),
     "schemas": (
         rows("schema", r"\[([^]]+)\]"),
         [file.name for file in (DOCS / "schemas").glob("*.json")],

@@ -4,7 +4,7 @@ in SQL that other engines read too.
 
 import pytest
 
-from orbit_registry.fleet.report import FOLDER, questions
+from orbit_fleet.report import FOLDER, questions
 from orbit_registry.model.votes import HALF_LIFE_DAYS
 
 sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")

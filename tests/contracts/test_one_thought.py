@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "tooling" / "orbit_registry"
+TOOLING = ROOT / "tooling"
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SIMPLE = (
     ast.AnnAssign,
@@ -23,28 +23,28 @@ SIMPLE = (
 MOST_NODES = 80
 
 EXCEPTIONS = (
-    "analytics",
-    "briefs",
-    "capture",
-    "cli",
-    "enforce",
-    "fleet",
-    "formats/adr",
-    "importers",
-    "mcp",
-    "operations/adoption.py",
-    "operations/document_moves.py",
-    "operations/import_report.py",
-    "registry.py",
-    "render",
-    "retro",
-    "review",
+    "orbit_enforce",
+    "orbit_fleet",
+    "orbit_import_orbit",
+    "orbit_loop",
+    "orbit_measure",
+    "orbit_registry/briefs",
+    "orbit_registry/cli",
+    "orbit_registry/formats/adr",
+    "orbit_registry/importers",
+    "orbit_registry/mcp",
+    "orbit_registry/operations/adoption.py",
+    "orbit_registry/operations/document_moves.py",
+    "orbit_registry/operations/import_report.py",
+    "orbit_registry/registry.py",
+    "orbit_registry/render",
+    "orbit_registry/review",
 )
 """Files and folders that are still to be rewritten; whoever does it takes them off the list."""
 
 
 def _is_excepted(path: Path) -> bool:
-    name = path.relative_to(PACKAGE).as_posix()
+    name = path.relative_to(TOOLING).as_posix()
     return any(name == each or name.startswith(f"{each}/") for each in EXCEPTIONS)
 
 
@@ -85,7 +85,7 @@ def _unpacks_a_condition(node: ast.AST) -> bool:
 
 @cache
 def _found(path: Path) -> list[str]:
-    name = path.relative_to(PACKAGE).as_posix()
+    name = path.relative_to(TOOLING).as_posix()
     faults = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         line = getattr(node, "lineno", 0)
@@ -94,7 +94,7 @@ def _found(path: Path) -> list[str]:
     return faults
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+FILES = sorted(TOOLING.rglob("*.py"))
 
 
 def test_a_statement_says_one_thing() -> None:
@@ -104,7 +104,7 @@ def test_a_statement_says_one_thing() -> None:
 
 def test_a_finished_room_leaves_the_list_of_exceptions() -> None:
     for each in EXCEPTIONS:
-        place = PACKAGE / each
+        place = TOOLING / each
         files = [place] if place.is_file() else sorted(place.rglob("*.py"))
         assert any(_found(path) for path in files), each
 

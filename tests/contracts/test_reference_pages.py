@@ -11,11 +11,11 @@ from tests.bench.measurements import MEASUREMENTS
 from tests.bench.report import RECALL
 from tests.contracts.test_documented_once import DOCS, PAGES, ROOT, settings
 
+from orbit_import_orbit.files import LONGEST_SUMMARY
+from orbit_measure.prove import MEASURES
 from orbit_registry.agents.agent import JsonHooks, hook_agents, load_agent
-from orbit_registry.analytics.prove import MEASURES
 from orbit_registry.cli.main import orbit
 from orbit_registry.hook import client
-from orbit_registry.importers.orbit_files import LONGEST_SUMMARY
 from orbit_registry.model.freshness import WINDOWS
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.reach import MIN_RELEVANCE

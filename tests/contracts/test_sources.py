@@ -147,15 +147,15 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 STARTS = {
-    "workspace/trusted_commands.py": "what the configuration names, once it was allowed",
-    "resources/run.py": "a script that was reviewed, when somebody runs it",
-    "workspace/git.py": "git",
-    "site/generate.py": "the site's generator, by our interpreter",
-    "site/npm.py": "npm, in an empty folder",
-    "install/trial.py": "the hook that we would install",
-    "hook/refresh.py": "ourselves",
-    "fleet/collect.py": "ourselves, for one repository",
-    "mcp/proxy.py": "the server that its command line names",
+    "orbit_registry/workspace/trusted_commands.py": "what the configuration names, if allowed",
+    "orbit_registry/resources/run.py": "a script that was reviewed, when somebody runs it",
+    "orbit_registry/workspace/git.py": "git",
+    "orbit_registry/site/generate.py": "the site's generator, by our interpreter",
+    "orbit_registry/site/npm.py": "npm, in an empty folder",
+    "orbit_registry/install/trial.py": "the hook that we would install",
+    "orbit_registry/hook/refresh.py": "ourselves",
+    "orbit_fleet/collect.py": "ourselves, for one repository",
+    "orbit_registry/mcp/proxy.py": "the server that its command line names",
 }
 """Every module that starts a program, and which."""
 _STARTERS = re.compile(
@@ -167,15 +167,15 @@ def test_one_module_alone_starts_what_a_configuration_names() -> None:
     """No other module starts a program and reads the configuration,
     so that none can pass consent by.
     """
-    package = TOOLING / "orbit_registry"
     starters = {}
-    for path in package.rglob("*.py"):
+    for path in TOOLING.rglob("*.py"):
         text = source(path).text
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, source(path).attributes)):
-            starters[path.relative_to(package).as_posix()] = (
+            starters[path.relative_to(TOOLING).as_posix()] = (
                 "workspace.config" in text or ".setting(" in text
             )
-    assert starters == {name: name == "workspace/trusted_commands.py" for name in STARTS}
+    trusted = "orbit_registry/workspace/trusted_commands.py"
+    assert starters == {name: name == trusted for name in STARTS}
 
 
 EMPTY_NAMES = {

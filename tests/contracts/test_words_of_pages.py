@@ -10,7 +10,8 @@ import pytest
 from orbit_registry.site import language
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "tooling/orbit_registry"
+TOOLING = ROOT / "tooling"
+PACKAGE = TOOLING / "orbit_registry"
 SITE = PACKAGE / "site"
 OVERRIDES = ROOT / "site-overrides"
 
@@ -119,7 +120,7 @@ def test_the_search_for_words_sees_what_a_person_sees() -> None:
 def test_every_key_is_used() -> None:
     code = "".join(
         file.read_text("utf-8")
-        for folder in (PACKAGE, OVERRIDES)
+        for folder in (TOOLING, OVERRIDES)
         for file in folder.rglob("*")
         if file.suffix in (".html", ".js", ".py")
     )

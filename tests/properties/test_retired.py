@@ -19,8 +19,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.briefs.pitch import pitch
-from orbit_registry.briefs.plan import plan_brief, plan_text
+from orbit_loop.pitch import pitch
+from orbit_loop.plan import plan_brief, plan_text
 from orbit_registry.cli.main import run
 from orbit_registry.exporters.rules import plan
 from orbit_registry.formats.hosting import Forge

@@ -10,8 +10,8 @@ import pytest
 from tests.acceptance.capture.conftest import Project, Talk, stumble
 from tests.files import configure
 
-from orbit_registry.capture.candidates import reads_as_instruction
-from orbit_registry.capture.run import capture
+from orbit_loop.capture.candidates import reads_as_instruction
+from orbit_loop.capture.run import capture
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.review.review import promote_due

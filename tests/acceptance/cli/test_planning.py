@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.briefs.pitch import pitch
-from orbit_registry.briefs.plan import Sources, capacity, plan_brief
+from orbit_loop.pitch import pitch
+from orbit_loop.plan import Sources, capacity, plan_brief
+from orbit_loop.retro import failures
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.registry import Registry
-from orbit_registry.retro import failures
 
 pytestmark = pytest.mark.usefixtures("programs_on")
 

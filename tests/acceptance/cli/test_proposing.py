@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from tests.files import configure, write_record
 
+from orbit_loop.proposals import with_items
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.hook.events import Event, append
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.review.proposals import with_items
 
 PAGE = "skills/testing/SKILL.md"
 TEXT = """---

@@ -4,15 +4,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from orbit_loop.retro import failures
+from orbit_loop.retro.ensure import EnsureRequest, ensure
+from orbit_loop.retro.failures import Target
+from orbit_loop.retro.form import Outcome, Retro
+from orbit_loop.retro.keep import record_retro
 from orbit_registry.hook.events import Event, append
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.retro import failures
-from orbit_registry.retro.ensure import EnsureRequest, ensure
-from orbit_registry.retro.failures import Target
-from orbit_registry.retro.form import Outcome, Retro
-from orbit_registry.retro.keep import record_retro
 from orbit_registry.workspace.author import Author
 
 ADA = Author("Ada", "human")

@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.files import configure, write, write_learning
 
-from orbit_registry.doctor.watchdog import Watch, watch
+from orbit_loop.watchdog import Watch, watch
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook.events import DISPATCHED, Event, append
 from orbit_registry.model.reach import TRIAL

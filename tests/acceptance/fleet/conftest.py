@@ -16,7 +16,7 @@ MakeRepository = Callable[..., Path]
 PUSHES = 64
 RUN_ALL = """
 import json, os, sys
-import orbit_registry.cli.fleet
+import orbit_fleet.commands
 from orbit_registry.cli.main import run
 children = []
 for folder, *words in json.loads(sys.argv[1]):

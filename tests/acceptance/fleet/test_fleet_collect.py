@@ -17,9 +17,9 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import ask
 from tests.files import commit, make_workspace, write, write_record
 
-from orbit_registry.fleet.collect import token_settings
-from orbit_registry.fleet.forges import FORGES
-from orbit_registry.fleet.sources import Problem, Source, sources_in
+from orbit_fleet.collect import token_settings
+from orbit_fleet.forges import FORGES
+from orbit_fleet.sources import Problem, Source, sources_in
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 STATE = "SELECT repository, id, title FROM records ORDER BY ALL"

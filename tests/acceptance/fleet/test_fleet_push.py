@@ -15,8 +15,8 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import MakeRepository, ask, push, vote
 from tests.files import commit, write, write_learning
 
-from orbit_registry.fleet.names import source_repository
-from orbit_registry.fleet.rows import title_fields
+from orbit_fleet.names import source_repository
+from orbit_fleet.rows import title_fields
 from orbit_registry.workspace.config import Extension
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")

@@ -12,7 +12,7 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import MakeRepository, push
 from tests.files import commit, write_record
 
-from orbit_registry.fleet.report import questions
+from orbit_fleet.report import questions
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 pytest.importorskip("material", reason="the site extra is not installed")

@@ -17,10 +17,10 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import serve_objects
 from tests.bench.fleet import make_lake
 
+from orbit_fleet.lake import Lake
+from orbit_fleet.report import report
+from orbit_fleet.spark import question_in_spark
 from orbit_registry.errors import UsageError
-from orbit_registry.fleet.lake import Lake
-from orbit_registry.fleet.report import report
-from orbit_registry.fleet.spark import question_in_spark
 
 BUCKET = "decisions"
 needs_server = pytest.mark.skipif(

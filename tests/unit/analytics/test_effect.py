@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.analytics.effect import NOT_ENOUGH, RecordTitle, Report, report
-from orbit_registry.analytics.figures import newcombe, wilson
-from orbit_registry.analytics.stats import Pair, mark_reverted, pairs_of
+from orbit_measure.effect import NOT_ENOUGH, RecordTitle, Report, report
+from orbit_measure.figures import newcombe, wilson
+from orbit_measure.stats import Pair, mark_reverted, pairs_of
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git
 

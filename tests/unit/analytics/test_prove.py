@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.analytics import prove as proving
-from orbit_registry.analytics.prove import FullText, GitLog, Proof, prove
-from orbit_registry.analytics.replay import NameResolver
+from orbit_measure import prove as proving
+from orbit_measure.prove import FullText, GitLog, Proof, prove
+from orbit_measure.replay import NameResolver
 from orbit_registry.cli.main import run
 from orbit_registry.errors import UsageError
 from orbit_registry.model.reach import WIDE_PLACES

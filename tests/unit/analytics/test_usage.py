@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from orbit_measure.effect import needed_sessions, report
+from orbit_measure.report import usage_of
+from orbit_measure.stats import Pair
 from orbit_registry.agents import claude, codex
-from orbit_registry.analytics.effect import needed_sessions, report
-from orbit_registry.analytics.report import usage_of
-from orbit_registry.analytics.stats import Pair
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 

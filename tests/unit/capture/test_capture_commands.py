@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from orbit_registry.capture.command_line import read_command
+from orbit_loop.capture.command_line import read_command
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.shell import paths_in_command
 

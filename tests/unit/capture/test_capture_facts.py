@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from tests.files import commit
 
-from orbit_registry.capture.candidates import _states_lesson, reads_as_instruction
-from orbit_registry.capture.command_line import ProjectCommand, read_command
-from orbit_registry.capture.findings import Lesson, Observer, Pattern
-from orbit_registry.capture.project import Project
-from orbit_registry.capture.turns import Step, Turn
+from orbit_loop.capture.candidates import _states_lesson, reads_as_instruction
+from orbit_loop.capture.command_line import ProjectCommand, read_command
+from orbit_loop.capture.findings import Lesson, Observer, Pattern
+from orbit_loop.capture.project import Project
+from orbit_loop.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tests.unit.capture.talks import write_talk
 
-from orbit_registry.capture.run import CaptureResult, capture
+from orbit_loop.capture.run import CaptureResult, capture
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace
 

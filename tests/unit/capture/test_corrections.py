@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.capture.talks import write_talk
 
-from orbit_registry.capture.run import CaptureResult, capture
-from orbit_registry.capture.turns import LONGEST, MOST_RULES, rules_in
+from orbit_loop.capture.run import CaptureResult, capture
+from orbit_loop.capture.turns import LONGEST, MOST_RULES, rules_in
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.files import commit, make_workspace, write
 from tests.unit.enforce.test_run import NO_PRINT, decide
 
-from orbit_registry.enforce.coverage import CLASSES
+from orbit_enforce.coverage import CLASSES
 from orbit_registry.registry import Registry
 
 MUST = {

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from orbit_registry.enforce import kinds
-from orbit_registry.enforce.kind import Finder, NotRunError, Survey, Tree, all_kinds
-from orbit_registry.enforce.spec import DecisionCheck, checks_of
+from orbit_enforce import kinds
+from orbit_enforce.kind import Finder, NotRunError, Survey, Tree, all_kinds
+from orbit_enforce.spec import DecisionCheck, checks_of
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 
@@ -450,7 +450,7 @@ def test_a_value_in_a_long_line_takes_no_time() -> None:
 
 
 MADE_UP = """
-from orbit_registry.enforce.kind import CheckKind, Finder, match_at
+from orbit_enforce.kind import CheckKind, Finder, match_at
 
 
 def _make(fields, must):

@@ -8,8 +8,8 @@ import pytest
 from tests.files import commit, make_workspace, write
 from tests.unit.enforce.test_run import NO_PRINT, check, decide, messages
 
-from orbit_registry.enforce.evidence import read_evidence
-from orbit_registry.enforce.replay import Replay
+from orbit_enforce.evidence import read_evidence
+from orbit_enforce.replay import Replay
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.registry import Registry
 

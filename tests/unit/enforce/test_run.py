@@ -18,6 +18,7 @@ import pytest
 import yaml
 from tests.files import commit, configure, make_workspace, write, write_record
 
+from orbit_enforce.pages import enforced_html
 from orbit_registry.answers.call import Call, Caller
 from orbit_registry.answers.match import check_text
 from orbit_registry.checks.engine import CheckOutcome, update_baseline
@@ -26,7 +27,6 @@ from orbit_registry.cli.main import run
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import apply, baseline_of
-from orbit_registry.site.enforced import enforced_html
 from orbit_registry.snapshot.publication import publication_of
 
 Git = Callable[..., str]
@@ -740,7 +740,7 @@ def test_a_project_without_checks_imports_nothing_of_it(git_repo: Path) -> None:
     make_workspace(git_repo)
     program = (
         "import sys; from orbit_registry.cli.main import run; run(['check']);"
-        "print([name for name in sys.modules if 'orbit_registry.enforce' in name or name in "
+        "print([name for name in sys.modules if 'orbit_enforce' in name or name in "
         "('re2', 'ast_grep_py')])"
     )
     done = subprocess.run(

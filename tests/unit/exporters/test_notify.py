@@ -4,7 +4,7 @@ and holds no secret.
 
 import pytest
 
-from orbit_registry.exporters.notify import plain
+from orbit_notify.notify import plain
 
 
 @pytest.mark.parametrize(

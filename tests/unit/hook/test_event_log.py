@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.analytics.stats import EventCounter, UsageSlice
+from orbit_measure.stats import EventCounter, UsageSlice
 from orbit_registry.hook.events import FAILED, Event, append
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import (

@@ -5,13 +5,8 @@ from pathlib import Path
 import pytest
 from tests.files import events
 
-from orbit_registry.errors import RefusedError
-from orbit_registry.formats.diff import unified_diff
-from orbit_registry.hook.events import PROPOSED
-from orbit_registry.registry import Registry
-from orbit_registry.retro.note import NoteRequest, note
-from orbit_registry.review.consolidate import clusters, propose_cluster
-from orbit_registry.review.proposals import (
+from orbit_loop.consolidate import clusters, propose_cluster
+from orbit_loop.proposals import (
     ADDITIVE,
     STRUCTURAL,
     Draft,
@@ -19,6 +14,11 @@ from orbit_registry.review.proposals import (
     proposal_digest,
     write_proposals,
 )
+from orbit_loop.retro.note import NoteRequest, note
+from orbit_registry.errors import RefusedError
+from orbit_registry.formats.diff import unified_diff
+from orbit_registry.hook.events import PROPOSED
+from orbit_registry.registry import Registry
 
 PAGE = "skills/testing/SKILL.md"
 

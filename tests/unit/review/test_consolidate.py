@@ -7,20 +7,20 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.analytics.effect import report
-from orbit_registry.analytics.stats import Pair
-from orbit_registry.model.kind import load_kinds
-from orbit_registry.model.record import Record
-from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.votes import Vote
-from orbit_registry.repository.codec import record_of
-from orbit_registry.review.consolidate import (
+from orbit_loop.consolidate import (
     MOST_MEMBERS,
     Cluster,
     clusters,
     retirement_candidates,
     without_derived,
 )
+from orbit_measure.effect import report
+from orbit_measure.stats import Pair
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.votes import Vote
+from orbit_registry.repository.codec import record_of
 
 KIND = load_kinds()["learning"]
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

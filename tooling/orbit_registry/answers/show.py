@@ -92,7 +92,7 @@ def _chunk(
 def _whole(
     call: Call, record: Record, freshness: Freshness, retirement: Retirement | None
 ) -> Answer:
-    from orbit_registry.analytics.report import outcome, outcome_words  # `orbit list` does without
+    from orbit_measure.report import outcome, outcome_words  # `orbit list` does without
 
     registry = call.registry
     kind = record.kind

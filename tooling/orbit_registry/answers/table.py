@@ -1,7 +1,8 @@
 """The table of operations: what each is called, takes and answers. It reads no record.
 
-An operation is a function with an entry, `@operation(…)`, in a module of this folder. The names are
-known from the text of the modules; a module is imported when one of its operations runs.
+An operation is a function with an entry, `@operation(…)`, in a module of this folder or of an
+extra. The names are known from the text of the modules; a module is imported when one of its
+operations runs.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orbit_registry import answers
+from orbit_registry.seams import extras
 
 if TYPE_CHECKING:
     from orbit_registry.answers.arguments import Argument
@@ -123,6 +126,12 @@ def _modules() -> Iterator[tuple[str, str]]:
     for folder in map(Path, answers.__path__):
         for file in sorted(folder.glob("*.py")):
             yield f"{answers.__name__}.{file.stem}", file.read_text("utf-8")
+
+    for extra in extras():
+        for name in extra.operations:
+            spec = find_spec(name)
+            if spec is not None and spec.origin is not None:
+                yield name, Path(spec.origin).read_text("utf-8")
 
 
 @cache

@@ -15,6 +15,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.repository.baseline import PROTECTED, UNPROVED
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.inherited import source_of
+from orbit_registry.seams import extras
 from orbit_registry.workspace.journal import FileChange
 
 if TYPE_CHECKING:
@@ -120,8 +121,12 @@ def passed_on(
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
     checks: list[Check] = []
-    for _, name, _ in pkgutil.iter_modules(rules.__path__):
-        module = importlib.import_module(f"{rules.__name__}.{name}")
+    names = [f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__)]
+    for extra in extras():
+        names += extra.checks
+
+    for name in names:
+        module = importlib.import_module(name)
         for value in vars(module).values():
             members = value if isinstance(value, tuple) else (value,)
             checks += [member for member in members if isinstance(member, Check)]

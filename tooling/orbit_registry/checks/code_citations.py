@@ -27,7 +27,7 @@ def cited_in_code(workspace: Workspace, reading: Reading, facts: VcsState) -> In
     if facts.against is None or not facts.base_commit or not citations:
         return citations, frozenset()
 
-    from orbit_registry.enforce.change import change_since  # most projects have no bad citation
+    from orbit_enforce.change import change_since  # most projects have no bad citation
 
     change = change_since(workspace.git, facts.base_commit, facts.untracked)
     places = {(citation.path, citation.line) for citation in citations}

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from orbit_loop.log import LoopLog
 from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
@@ -27,7 +28,6 @@ from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import Kind, KindTable
-from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
@@ -534,7 +534,7 @@ def collect_inputs(
     enforced: tuple[Diagnostic, ...] = ()
     checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
     if records or checked_before:
-        from orbit_registry.enforce.run import enforce  # most projects have no check
+        from orbit_enforce.run import enforce  # most projects have no check
 
         enforced = enforce(
             workspace,

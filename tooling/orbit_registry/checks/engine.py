@@ -194,7 +194,7 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     if not any(diagnostic.check for diagnostic in (*result.diagnostics, *result.allowed)):
         return {}
 
-    from orbit_registry.enforce.spec import checks_of  # most projects have no check
+    from orbit_enforce.spec import checks_of  # most projects have no check
 
     address = str(workspace.config.site.get("base_url") or "").rstrip("/")
     says: dict[str, tuple[str, str]] = {}

@@ -119,7 +119,7 @@ def check(
     if loops or events is not None:
         if paths or fix or against or proposed or everything:
             raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
-        from orbit_registry.checks.rules.loop import check_loop
+        from orbit_loop.loop import check_loop
 
         outcome = check_loop(registry.workspace, events, days)
     else:
@@ -203,7 +203,7 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
 def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool) -> None:
     names = {check.code for check in all_checks()} if codes else set()
     if any("/" in code for code in codes):
-        from orbit_registry.enforce.spec import checks_of  # most runs name no check of a record
+        from orbit_enforce.spec import checks_of  # most runs name no check of a record
 
         names |= {
             check.name.upper()

@@ -36,7 +36,7 @@ def migrate_layout(dry_run: bool, output: str) -> None:
 
     orbit learning migrate-layout --dry-run
     """
-    from orbit_registry.importers.orbit import (
+    from orbit_import_orbit.importer import (
         migrate_layout as migrated,
     )  # the other commands need no importer
 

@@ -18,6 +18,7 @@ from orbit_registry.answers.table import commands
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
+from orbit_registry.seams import extras
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -46,9 +47,6 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "link": ("records:link", "Link two records."),
         "unlink": ("records:unlink", "Remove a link between two records."),
         "scope": ("", ""),
-        "note": ("retro:note", "Note how a piece of work went."),
-        "fail": ("retro:fail", "Mark a target that failed, so that it is not retried."),
-        "clear": ("retro:clear", "Let a failed target be tried again."),
         "run": ("resources:run_command", "Run a reviewed script that is a resource."),
         "refresh": ("resources:refresh_command", "Update a resource from its file."),
     },
@@ -57,8 +55,6 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "accept": ("review:accept", "Accept records that wait for review."),
         "reject": ("review:reject", "Reject records that wait for review."),
         "retire": ("review:retire", "Retire records that no longer hold."),
-        "propose": ("review:propose", "Propose changes of skills and records."),
-        "apply": ("", ""),
         "stale": ("", ""),
         "verify": ("", ""),
     },
@@ -76,29 +72,19 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "check": ("check:check", "Check all records: the gate for CI."),
         "diff": ("diff:diff", "Show what a change does to the records."),
         "audit": ("", ""),
-        "enforce": ("", ""),
         "baseline": ("check:baseline", "Record today's findings, so that only new ones fail."),
         "resolve": ("check:resolve", "Repair a merge: numbers, decision logs, votes."),
         "coverage": ("", ""),
-        "watchdog": ("setup:watchdog", "Check store, log and queue, once or on a schedule."),
     },
     "Publish": {
         "site": ("publish:site_group", "Build or serve the site."),
         "snapshot": ("", ""),
-        "fleet": ("fleet:group", "Ask one question of many repositories."),
     },
     "Learn from work": {
-        "capture": ("retro:capture", "Find learnings in the transcript of a session."),
-        "retro": ("retro:group", "Write down what came of a run."),
-        "pitch": ("brief:pitch", "Rank what could be done next."),
-        "ensure": ("retro:ensure_command", "Insert or update a program's record by its key."),
         "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
     },
     "Measure": {
-        "stats": ("", ""),
         "events": ("", ""),
-        "replay": ("", ""),
-        "prove": ("", ""),
     },
 }
 """Commands by job: where each is, and its line in the help; both are empty where the table of
@@ -107,17 +93,19 @@ operations has them.
 
 
 def jobs() -> dict[str, dict[str, str]]:
-    """Return the lines of the whole help by job and name; a command that `JOBS` does not place
-    comes last.
-    """
+    """Return the lines of the whole help by job and name; what an extra adds comes last."""
     declared = commands()
     lines: dict[str, dict[str, str]] = {}
     for job, rows in JOBS.items():
         lines[job] = {name: line or declared[name].line for name, (_, line) in rows.items()}
 
-    placed = {name for rows in lines.values() for name in rows}
+    for extra in extras():
+        for job, added in extra.commands.items():
+            lines.setdefault(job, {}).update({name: each.line for name, each in added.items()})
+
+    listed = {name for rows in lines.values() for name in rows}
     for name, row in declared.items():
-        if row.job and name not in placed and " " not in name:
+        if row.job and name not in listed and " " not in name:
             lines.setdefault(row.job, {})[name] = row.line
 
     return lines
@@ -177,7 +165,13 @@ def _target(name: str) -> str:
     """Return where a command is that the table of operations does not have; else nothing."""
     for rows in (*JOBS.values(), HIDDEN):
         if name in rows:
-            return rows[name][0]
+            target = rows[name][0]
+            return target and f"orbit_registry.cli.{target}"
+
+    for extra in extras():
+        for added in extra.commands.values():
+            if name in added:
+                return added[name].target
 
     return ""
 
@@ -220,7 +214,7 @@ class Commands(_Suggesting):
         target = _target(cmd_name)
         if target:
             module, _, name = target.partition(":")
-            command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
+            command = getattr(importlib.import_module(module), name)
         elif cmd_name in commands():
             from orbit_registry.cli.operations import table_command
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from orbit_registry.analytics.stats import EventCounter, Tally
-from orbit_registry.capture.transcripts import (
+from orbit_loop.capture.transcripts import (
     DELIVERY_READERS,
     Delivery,
     deliveries,
     events_by_session,
     without_event,
 )
+from orbit_measure.stats import EventCounter, Tally
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
 from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.install import install as installation

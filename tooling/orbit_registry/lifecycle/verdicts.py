@@ -94,7 +94,7 @@ def _broken(
     if not checked:
         return frozenset()
 
-    from orbit_registry.enforce.run import enforce  # most projects have no check
+    from orbit_enforce.run import enforce  # most projects have no check
 
     findings = enforce(workspace, checked, files, ())
     return frozenset(row.record for row in findings if row.record and row.code in BREAKS)

@@ -183,7 +183,7 @@ def _forbidding(record: Record) -> Iterable[str]:
     if record.phase != "live" or "checks" not in record.data:
         return
 
-    from orbit_registry.enforce.spec import checks_of  # few records have checks
+    from orbit_enforce.spec import checks_of  # few records have checks
 
     for check in checks_of(record):
         if check.problems:

@@ -44,7 +44,7 @@ def brief(call: ToolCall) -> ToolResult:
     """Show what an agent needs before it starts."""
     registry = call.registry
     if call.text("purpose") == "plan":
-        from orbit_registry.briefs.plan import (
+        from orbit_loop.plan import (
             plan_brief,
             plan_text,
         )  # few ask, and each start would pay for it

@@ -5,6 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from orbit_loop.retro.failures import fail as mark_failed
+from orbit_loop.retro.failures import read_target
+from orbit_loop.retro.failures import state as failure_state
+from orbit_loop.retro.form import read_retro
+from orbit_loop.retro.keep import record_retro
+from orbit_loop.retro.note import NoteRequest
+from orbit_loop.retro.note import note as work_note
 from orbit_registry.answers.records import clean
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError
@@ -28,13 +35,6 @@ from orbit_registry.render.work import failure_text, note_data, note_text, retro
 from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.writer import Edit
 from orbit_registry.resources.run import RunOptions, run
-from orbit_registry.retro.failures import fail as mark_failed
-from orbit_registry.retro.failures import read_target
-from orbit_registry.retro.failures import state as failure_state
-from orbit_registry.retro.form import read_retro
-from orbit_registry.retro.keep import record_retro
-from orbit_registry.retro.note import NoteRequest
-from orbit_registry.retro.note import note as work_note
 from orbit_registry.search.query import Query
 from orbit_registry.workspace.trusted_commands import forced_by_environment
 from orbit_registry.workspace.workspace import Workspace

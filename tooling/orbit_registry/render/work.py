@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from orbit_loop.retro.ensure import REFUSED, EnsureResult, counts
+from orbit_loop.retro.failures import target_of
+from orbit_loop.retro.keep import RetroResult
+from orbit_loop.retro.note import NoteRequest, NoteResult
 from orbit_registry.errors import plural
 from orbit_registry.render.records import record_data
-from orbit_registry.retro.ensure import REFUSED, EnsureResult, counts
-from orbit_registry.retro.failures import target_of
-from orbit_registry.retro.keep import RetroResult
-from orbit_registry.retro.note import NoteRequest, NoteResult
 
 _BY_PERSON = "a script that shows that it is so: tell a person, who adds it"
 

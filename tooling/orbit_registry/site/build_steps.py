@@ -125,7 +125,7 @@ def prepare(
 
     checked: list[str] = []
     if with_checks := [record for record in records if "checks" in record.data]:
-        from orbit_registry.site.enforced import checked_files  # few collections have checks
+        from orbit_enforce.pages import checked_files  # few collections have checks
 
         checked = checked_files(with_checks, tracked)
 

@@ -111,7 +111,7 @@ def _documents(data: Published, url: str) -> str:
 
 
 def _enforced(data: Published, _: str) -> str:
-    from orbit_registry.site.enforced import enforced_html  # few collections have checks
+    from orbit_enforce.pages import enforced_html  # few collections have checks
 
     return enforced_html(data.context.sources.publication, data.records)
 

@@ -150,7 +150,7 @@ def _ages(data: Published) -> list[str]:
 
 
 def _enforced(data: Published, links: TwinLinks) -> str:
-    from orbit_registry.enforce.coverage import CLASSES, enforcement  # few collections have checks
+    from orbit_enforce.coverage import CLASSES, enforcement  # few collections have checks
 
     result = enforcement(data.context.sources.publication.workspace, data.records)
     order = list(CLASSES)

@@ -183,7 +183,7 @@ def _checks(context: BuildContext) -> dict[str, dict[str, Any]]:
     if not any("checks" in record.data for record in context.records):
         return {}
 
-    from orbit_registry.site.enforced import checks_by_record  # few collections have checks
+    from orbit_enforce.pages import checks_by_record  # few collections have checks
 
     files = [*context.citing, *context.checked]
     sources = context.sources

@@ -1,0 +1,242 @@
+"""Checkout of one repository in the cache, and its records written into a lake.
+
+Each runs in another process: what one repository does to it, others don't notice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from orbit_fleet.lake import Lake, Repository
+from orbit_fleet.push import PUSHED, first_commit, put, state_of
+from orbit_fleet.rows import lake_rows
+from orbit_fleet.sources import Source
+from orbit_registry.errors import (
+    ForeignWorkspaceError,
+    GitError,
+    LakeError,
+    OrbitError,
+    WorkspaceNotFoundError,
+)
+from orbit_registry.importers.importer import import_from
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.votes import format_time, parse_time
+from orbit_registry.operations.init import setup_workspace
+from orbit_registry.workspace.config import without_user
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.workspace import Workspace, find_workspace
+
+ORBIT, DOCUMENTS = "orbit", "documents"
+EMPTY = "empty"
+SECONDS = 600.0
+"""How long git may take to fetch a repository, with its history."""
+"""Readers: of Orbit's records, and of documents by the importer."""
+_SETTINGS = (
+    "-c",
+    "protocol.ext.allow=never",
+    "-c",
+    "core.symlinks=false",
+    "-c",
+    "filter.lfs.smudge=",
+    "-c",
+    "filter.lfs.process=",
+    "-c",
+    "filter.lfs.required=false",
+)
+"""A repository of someone else runs nothing and leads nowhere."""
+_PATTERNS = (
+    "/.orbit/",
+    ".adr-dir",
+    ".log4brains.yml",
+    "*.md",
+    "*.markdown",
+    "*.mdx",
+    "*.rst",
+    "*.adoc",
+    "*.txt",
+)
+"""What is read of a repository, as git's sparse checkout writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a repository: `written`, `unchanged`, `older` or `empty`."""
+
+    outcome: str
+    reader: str
+    commit: str
+    records: int
+
+
+def collected(
+    lake: Lake, source: Source, cache: Path, *, force: bool = False, dry_run: bool = False
+) -> Outcome:
+    """Fetch a repository, read its records or its documents, and write them into a lake.
+
+    Raises:
+        OrbitError: it can't be fetched or read; the lake keeps what it has.
+    """
+    folder = fetched(source, cache)
+    git = Git(folder)
+    commit = git.commit("HEAD")
+    if commit is None:
+        if not dry_run:
+            lake.note(_known(Repository(source.name), source))
+        return Outcome(EMPTY, "", "", 0)
+
+    workspace, reader = _workspace(folder, source)
+    text = git.ask("show", "-s", "--format=%cI", commit)
+    committed_at = format_time(parse_time(text)) if text else ""
+    state = state_of(workspace, source.name, commit, committed_at)
+    state = replace(_known(state, source), reader=reader, first_commit=first_commit(git))
+
+    rows = lake_rows(workspace, commit=commit, origin=state.origin) if reader else []
+    result = put(lake, state, rows, force=force, dry_run=dry_run)
+    outcome = result.outcome if reader else EMPTY
+    return Outcome("written" if outcome == PUSHED else outcome, reader, commit, len(rows))
+
+
+def _known(state: Repository, source: Source) -> Repository:
+    """Return a repository's state with what its source says."""
+    now = format_time(datetime.now(UTC))
+    return replace(
+        state,
+        address=source.shown,
+        origin=source.origin,
+        first_seen_at=state.first_seen_at or now,
+        last_seen_at=now,
+        orbit_version=version("orbit-registry"),
+        forge_id=source.forge_id,
+        is_fork=source.is_fork,
+        is_archived=source.is_archived,
+        is_expected=True,
+    )
+
+
+def fetched(source: Source, cache: Path) -> Path:
+    """Return a checkout of the newest commit of a repository, without what is not read.
+
+    Raises:
+        LakeError: it can't be fetched.
+    """
+    key = hashlib.sha256(f"{source.address}\n{source.branch}".encode()).hexdigest()[:16]
+    folder = cache / key
+    try:
+        if not (folder / ".git").is_dir():
+            _clone(source, cache, folder)
+        else:
+            _fetch(source, folder)
+        _check_out(source, folder)
+    except GitError as error:
+        cause = without_user(error.message)
+        hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
+        raise LakeError(f"{source.shown} can't be fetched: {cause}", hint=hint) from None
+
+    return folder
+
+
+def _clone(source: Source, cache: Path, folder: Path) -> None:
+    # A clone that was killed is no clone: it gets its name when it is whole.
+    part = cache / f".part-{folder.name}"
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    cache.mkdir(parents=True, exist_ok=True)
+    branch = ("--branch", source.branch) if source.branch else ()
+    words = ("--quiet", "--filter=blob:none", "--no-checkout", "--single-branch", "--no-tags")
+    git = Git(cache, SECONDS)
+    git.run(
+        "clone",
+        *words,
+        "--template=",
+        *branch,
+        "--",
+        source.address,
+        str(part),
+        settings=_SETTINGS,
+    )
+    part.rename(folder)
+
+
+def _fetch(source: Source, folder: Path) -> None:
+    git = Git(folder, SECONDS)
+    git.run("remote", "set-url", "origin", source.address)
+    git.run("fetch", "--quiet", "--force", "--prune", "--no-tags", "origin", settings=_SETTINGS)
+
+
+def _check_out(source: Source, folder: Path) -> None:
+    git = Git(folder, SECONDS)
+    name = f"origin/{source.branch}" if source.branch else "origin/HEAD"
+    commit = git.commit(name)
+    if commit is None:
+        git.run("update-ref", "-d", "HEAD", check=False)
+        return
+
+    patterns = [*_PATTERNS, f"/{source.folder}/"] if source.folder else list(_PATTERNS)
+    info = folder / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "sparse-checkout").write_text("\n".join(patterns) + "\n", "utf-8")
+    git.run("config", "core.sparseCheckout", "true")
+    git.run("config", "core.symlinks", "false")
+    git.run("checkout", "--quiet", "--force", "--detach", commit, settings=_SETTINGS)
+    git.run("clean", "--quiet", "-ffdx")
+    _remove_links(git)
+
+
+def _remove_links(git: Git) -> None:
+    """Remove symbolic links, which are files with a path as their text here."""
+    rows = (row.partition("\t") for row in git.run_names("ls-files", "-s", "-z"))
+    for head, _, path in rows:
+        if head.startswith("120000 "):
+            (git.folder / path).unlink(missing_ok=True)
+
+
+def _workspace(folder: Path, source: Source) -> tuple[Workspace, str]:
+    """Return the workspace of a checkout and its reader; "" where there is nothing to read."""
+    try:
+        workspace = find_workspace(folder / source.folder)
+        if workspace.root.is_relative_to(folder):
+            return workspace, ORBIT
+    except (WorkspaceNotFoundError, ForeignWorkspaceError):
+        pass
+
+    setup_workspace(folder, load_kinds(), adr_folder=source.folder)
+    os.chdir(folder)
+    report = import_from(folder / source.folder)
+    return find_workspace(folder), DOCUMENTS if report.records else ""
+
+
+def main() -> int:
+    """Collect the repository that standard input describes; the answer is one line of JSON."""
+    order = json.loads(sys.stdin.read())
+    lake = Lake(order["lake"])
+    try:
+        outcome = collected(
+            lake,
+            Source(**order["source"]),
+            Path(order["cache"]),
+            force=order["force"],
+            dry_run=order["dry_run"],
+        )
+    except OrbitError as error:
+        _say({"error": error.message, "hint": error.hint or ""})
+        return 0
+
+    _say(asdict(outcome))
+    return 0
+
+
+def _say(answer: Mapping[str, object]) -> None:
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Report on a lake: the questions of `questions/*.sql`, each with its answer."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orbit_fleet.database import DEFAULT, HINT, Limits, query, with_lake
+from orbit_fleet.lake import Lake
+from orbit_registry.errors import UsageError, did_you_mean
+from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.snapshot.query import QueryResult, ask
+
+if TYPE_CHECKING:
+    from orbit_registry.snapshot.export import duckdb
+
+ENGINES = ("duckdb", "spark")
+MOST_ROWS = 1_000_000
+"""Rows of a question of one's own that Spark sends here."""
+FOLDER = Path(__file__).with_name("questions")
+_HEAD = re.compile(
+    r"-- title: (?P<title>[^\n]+)\n-- answers: (?P<answers>[^\n]+)\n(?P<sql>.+)", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the report: a file that states its title, what it answers, and one SELECT."""
+
+    name: str
+    title: str
+    answers: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question with the first rows of its answer."""
+
+    question: Question
+    result: QueryResult
+
+    def as_data(self) -> dict[str, object]:
+        """Return the answer as JSON shows it."""
+        head = {
+            "question": self.question.name,
+            "title": self.question.title,
+            "answers": self.question.answers,
+        }
+        return {**head, "rows": self.result.as_data(), "is_cut": self.result.is_cut}
+
+    def text(self) -> str:
+        """Return the answer for people: a title, the question, and a table or both sides."""
+        lines = [self.question.title, self.question.answers, ""]
+        if not self.result.rows:
+            lines.append("nothing found")
+        elif "example_against" in self.result.columns:
+            lines += _sides(self.result)
+        else:
+            lines.append(self.result.render("table").rstrip("\n"))
+
+        if self.result.is_cut:
+            lines.append("… and more: `--rows` sets how many rows are shown")
+
+        return "\n".join(lines)
+
+
+def _sides(result: QueryResult) -> Iterator[str]:
+    """Yield each topic with a quotation and a link of both sides."""
+    for row in result.as_data():
+        counts = f"{row['repositories_for']} for, {row['repositories_against']} against"
+        yield f"{inert_line(str(row['topic']))} ({counts})"
+        for side in ("for", "against"):
+            parts = (row[f"{part}_{side}"] for part in ("example", "quote", "url"))
+            texts = [inert_line(str(part)) for part in parts if part]
+            yield f"  {side:<8} {texts[0]}"
+            yield from (f"           {text}" for text in texts[1:])
+
+
+@cache
+def questions() -> dict[str, Question]:
+    """Return the questions by name.
+
+    Raises:
+        ValueError: a file has no head.
+    """
+    result = {}
+    for file in sorted(FOLDER.glob("*.sql")):
+        match = _HEAD.fullmatch(file.read_text("utf-8"))
+        if match is None:
+            raise ValueError(f"{file.name} does not begin with `-- title:` and `-- answers:`")
+        result[file.stem] = Question(file.stem, match["title"], match["answers"], match["sql"])
+
+    return result
+
+
+def report(
+    lake: Lake,
+    name: str | None,
+    *,
+    rows: int,
+    engine: str = "duckdb",
+    limits: Limits = DEFAULT,
+    on_engine: str = "",
+) -> list[Answer]:
+    """Return the answers of a lake to one question, or to all, by an engine: `duckdb` or `spark`.
+
+    Raises:
+        UsageError: there is no such question.
+    """
+    by_name = questions()
+    if name is not None and name not in by_name:
+        hint = f"{did_you_mean(name, by_name)}questions: {', '.join(by_name)}"
+        raise UsageError(f"there is no question {name!r}", hint=hint)
+
+    chosen = list(by_name.values()) if name is None else [by_name[name]]
+    if engine == "spark":
+        from orbit_fleet import spark  # a separate package
+
+        sql = [question.sql for question in chosen]
+        results = spark.answers(lake, sql, rows, on_engine=on_engine)
+        return [Answer(question, result) for question, result in zip(chosen, results, strict=True)]
+
+    return with_lake(
+        lake, lambda connection: _answers(connection, chosen, rows, limits), limits=limits
+    )
+
+
+def _answers(
+    connection: "duckdb.DuckDBPyConnection", chosen: Sequence[Question], rows: int, limits: Limits
+) -> list[Answer]:
+    return [
+        Answer(each, ask(connection, each.sql, seconds=limits.seconds, rows=rows, hint=HINT))
+        for each in chosen
+    ]
+
+
+def ask_lake(
+    lake: Lake,
+    sql: str,
+    repository: str | None = None,
+    *,
+    engine: str = "duckdb",
+    on_engine: str = "",
+    limits: Limits = DEFAULT,
+) -> QueryResult:
+    """Return an engine's answer to a question in DuckDB's SQL.
+
+    Raises:
+        UsageError: Spark is asked about one repository, or the question has no form in its SQL.
+    """
+    if engine == "duckdb":
+        return query(lake, sql, repository, limits)
+
+    if repository is not None:
+        hint = f"add WHERE repository = '{repository}'"
+        raise UsageError("--repository is for DuckDB", hint=hint)
+
+    from orbit_fleet import spark  # a separate package
+
+    return spark.answers(lake, [sql], MOST_ROWS, on_engine=on_engine)[0]

@@ -1,0 +1,5 @@
+"""Records in the layout of another tool that is called Orbit, and in that of old versions."""
+
+from orbit_registry.seams import Extra
+
+extra = Extra("import-orbit")

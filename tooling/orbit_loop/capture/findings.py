@@ -1,0 +1,550 @@
+"""Lessons of a session: a command that worked after another failed, an order of commands, habits of
+the code.
+
+A lesson is phrased here: of a transcript it holds known commands and names that the project has.
+Free text is quoted from a person's rules alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from pathlib import PurePosixPath
+from typing import Literal
+
+from orbit_loop.capture.command_line import COMMANDS, ProjectCommand, read_command, table
+from orbit_loop.capture.project import Project
+from orbit_loop.capture.turns import Step, Turn
+from orbit_registry.errors import plural
+from orbit_registry.hook.purpose import SCRIPTS
+from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
+
+Pattern = Literal["recovery", "sequence", "discovery", "fact", "command", "correction"]
+_PURPOSE_PHRASES = COMMANDS["purposes"]
+MOST_KEYS = 500  # limit of each thing that is counted
+FEWEST_TURNS = 3  # repetitions that make an order of commands, or a search, a habit
+QUIET, MOST = (
+    2,
+    5,
+)  # most lessons of a session: without a fault of the environment, corrections aside, and with one
+_IDENTIFIER = re.compile(
+    r"(?:\\b|(?:class|interface|type|def|function|struct|enum) )?"
+    r"([A-Z][A-Za-z0-9]{3,40}|[a-z]+_[a-z0-9_]{3,40})(?:\\b)?\Z"
+)
+_PASSED = re.compile(
+    r"(?im)\b[1-9]\d* (?:passed|passing)\b|test result: ok|^ok\b|no issues found|all checks "
+    r"passed|build success"
+)
+_FAILED = re.compile(
+    r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: "
+    r"FAILED|build failure"
+)
+_TEST_FAILED = re.compile(
+    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:--- )?fail\b|test result: "
+    r"FAILED|AssertionError"
+)
+MOST_ADDED = 3  # most options that a lesson names
+UNKNOWN = "something of its environment is missing"
+"""Fault where the same program worked in another way,
+and what it said of the first run is none of the forms.
+"""
+MOST_OUTPUT = 4_000
+_MILD = frozenset(COMMANDS["mild_options"])
+_FOLDER_FAULT = "the folder is another one"
+_CODE = ("test", "lint", "types", "build", "format", "install")
+"""Purposes of commands that are run after a change of code."""
+_PREPARING = ("start", "generate", "migrate", "build", "install")
+_FOUND_FAULTS = re.compile(
+    r"(?im):\d+:\d+|:\d+: |\b[1-9]\d* (?:errors?|problems?|warnings?|files?)\b|would reformat"
+)
+"""Output of a linter that did its job."""
+_ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
+_LITERAL = re.compile(r"[ -~]{4,120}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    text: re.Pattern[str]
+    fault: str
+    error: str
+
+
+@cache
+def _forms() -> tuple[_Form, ...]:
+    return tuple(
+        _Form(re.compile(form["text"]), entry["fault"], form.get("error", ""))
+        for entry in table("faults.yaml")
+        for form in entry["forms"]
+    )
+
+
+_UNTOLD = _Form(re.compile(""), UNKNOWN, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Lesson of a session; a later lesson about the same `subject` may replace it."""
+
+    pattern: Pattern
+    subject: str
+    summary: str
+    body: str
+    weight: int
+    core: str = ""  # words that state the lesson: a record that holds them states it too
+    paths: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    error_pattern: str = ""
+    procedural: bool = True
+
+
+@dataclass(slots=True)
+class _Stumble:
+    way: ProjectCommand
+    fault: str
+    error_pattern: str
+    paths: list[str] = field(default_factory=list)
+    times: int = 1
+    output: str = ""
+    first: ProjectCommand | None = (
+        None  # what was run in between, if the same command worked after it
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Purpose for which a command failed because of its environment:
+    how often, with which tools, and the end of it.
+    """
+
+    purpose: str
+    attempts: int
+    tools: tuple[str, ...]
+    worked: bool
+    fault: str
+
+
+class Observer:
+    """Collector of lessons from the turns of one session, with bounded memory."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._open: dict[str, _Stumble] = {}
+        self._recovered: dict[str, tuple[_Stumble, ProjectCommand, int]] = {}
+        self._worked: Counter[ProjectCommand] = Counter()
+        self._orders: Counter[tuple[ProjectCommand, ...]] = Counter()
+
+        self._sought: dict[str, set[int]] = {}
+        self._facts: dict[str, Lesson] = {}
+        self._rules: dict[str, Lesson] = {}
+        self._turn = 0
+        self._now: list[_Stumble] = []  # those that this turn recovered from
+
+    def learn(self, turn: Turn) -> None:
+        """Learn from one turn."""
+        self._turn += 1
+
+        for rule in turn.rules[: MOST - len(self._rules)]:
+            paths = self._project.paths_in(rule)
+            body = "A person said so in a session."
+            lesson = Lesson(
+                "correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False
+            )
+            self._rules.setdefault(rule, lesson)
+
+        if turn.rejected:
+            self._open.clear()
+            return
+
+        written_paths: list[str] = []
+        order: list[ProjectCommand] = []
+        for step in turn.steps:
+            if step.action == "write" and not step.failed:
+                written_paths += [
+                    path
+                    for path in step.paths
+                    if path in self._project.files or len(written_paths) < 40
+                ]
+
+                self._open.clear()  # the edit may have fixed the failure
+                order = []
+            elif step.action == "run":
+                order += self._run(step, written_paths)
+            elif step.action == "search":
+                self._seek(step.pattern)
+
+        if (
+            written_paths
+            and len(order := list(dict.fromkeys(order))) > 1
+            and len(self._orders) < MOST_KEYS
+        ):
+            self._orders[tuple(order)] += 1
+
+        for stumble in self._now:
+            stumble.paths += written_paths[:40]
+
+        self._now.clear()
+        self._look(written_paths[:40])
+
+    def _seek(self, pattern: str) -> None:
+        name = _IDENTIFIER.match(pattern)
+        if name and (name[1] in self._sought or len(self._sought) < MOST_KEYS):
+            self._sought.setdefault(name[1], set()).add(self._turn)
+
+    def _run(self, step: Step, written_paths: list[str]) -> list[ProjectCommand]:
+        line = read_command(step.command, self._project.root)
+        every = [way for way in map(self._project.known, line.ways) if way is not None]
+        self._prepare(every, step)
+        ways = [way for way in every if way.purpose in _CODE] or every
+
+        if not ways:
+            return []
+
+        says_so = not line.is_piped or bool(
+            _PASSED.search(step.output) and not _FAILED.search(step.output)
+        )
+        if says_so and not step.failed:
+            defined = [way for way in ways if self._project.defines(way)]
+            for way in defined:
+                if way in self._worked or len(self._worked) < MOST_KEYS:
+                    self._worked[way] += 1
+                    self._recover(way, [*step.paths, *written_paths])
+            return [way for way in defined if way.purpose in _CODE]
+
+        if (
+            len(ways) == 1
+            and self._is_vouched(ways[0])
+            and not (line.is_piped and _PASSED.search(step.output))
+        ):
+            self._stumble(ways[0], step, written_paths)
+
+        return []
+
+    def _prepare(self, ways: Iterable[ProjectCommand], step: Step) -> None:
+        """Note what may have made a failed command work:
+        a service that was started, files that were generated.
+        """
+        for way in ways if not step.failed else ():
+            for stumble in self._open.values():
+                is_told = f"{way.tool} {way.script}" in stumble.output
+                if way.words != stumble.way.words and (
+                    is_told or way.purpose in _PREPARING or self._project.is_script(way)
+                ):
+                    added = self._arguments(way, (), stumble.output, is_told=True)
+                    stumble.first = way.with_arguments(added)
+
+    def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
+        form, error = self._form_of(way, step.output)
+        if form is None or not form.fault:
+            return
+
+        stumble = _Stumble(
+            way, form.fault, error, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:]
+        )
+        open_stumble = self._open.setdefault(way.purpose, stumble)
+        open_stumble.times += open_stumble is not stumble
+
+        if open_stumble.fault == UNKNOWN != form.fault:
+            stumble.times = open_stumble.times
+            self._open[way.purpose] = stumble
+
+    def _form_of(self, way: ProjectCommand, output: str) -> tuple[_Form | None, str]:
+        for form in _forms():
+            match = form.text.search(output)
+            if match is not None:
+                return form, self._error_of(match, form.error, output, way.tool)
+        did_its_job = _FOUND_FAULTS if way.purpose in ("lint", "types", "format") else _TEST_FAILED
+        return None if did_its_job.search(output) else _UNTOLD, ""
+
+    def _error_of(self, match: re.Match[str], pattern: str, output: str, program: str) -> str:
+        name = next(filter(None, match.groups()), "")
+        if (
+            "{" in pattern
+            and _LITERAL.match(match[0])
+            and (not name or self._project.has_name(name))
+        ):
+            return pattern.replace("{0}", match[0]).replace("{1}", name)
+
+        words = (
+            pattern.partition("*")[0]
+            if pattern != "{0}"
+            else match[0].replace(name, "*")
+            if name
+            else ""
+        )
+        return _error_pattern(output, words, program)
+
+    def _is_vouched(self, way: ProjectCommand) -> bool:
+        parts = filter(None, re.split("[:_-]", way.script))
+        is_word = all(part in SCRIPTS for part in parts)
+        return is_word or self._project.defines(way) or self._project.mentions(way.script)
+
+    def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
+        stumble = self._open.pop(way.purpose, None)
+        if stumble is None:
+            return
+
+        bad = stumble.way
+        is_same = (bad.words, bad.folder) == (way.words, way.folder)
+        if is_same and stumble.first is None:
+            is_told = stumble.fault != UNKNOWN or way.purpose in ("test", "build", "install")
+            added = self._arguments(way, bad.arguments, stumble.output, is_told=is_told)
+            if stumble.fault == _FOLDER_FAULT:
+                operands = (
+                    word
+                    for word in way.arguments
+                    if word not in bad.arguments and word[:1] not in "-+"
+                )
+                added |= {word: word for word in operands if self._project.has_path(word)}
+
+            is_same = not added
+            way = way.with_arguments(added)
+
+        if (is_same and stumble.first is None) or (
+            stumble.fault == UNKNOWN and not self._project.is_alike(bad, way)
+        ):
+            return
+
+        stumble.first = stumble.first if bad.words == way.words else None
+        variables = set(_ASSIGNED.findall(way.words)).difference(_ASSIGNED.findall(bad.words))
+        if name := next(
+            (name for name in variables if re.search(rf"\b{name}\b", stumble.output)), ""
+        ):
+            stumble.fault, stumble.error_pattern = (
+                "a variable is not set",
+                stumble.error_pattern or name,
+            )
+
+        stumble.paths += paths
+        before, _, count = self._recovered.get(way.purpose, (stumble, way, 0))
+        stumble.times += before.times if count else 0
+        self._recovered[way.purpose] = (stumble, way, count + 1)
+        self._now.append(stumble)
+
+    def _arguments(
+        self, way: ProjectCommand, known: Collection[str], output: str, *, is_told: bool
+    ) -> dict[str, str]:
+        """Return the options that made a command work, as they are shown:
+        after a known fault, or named in its output or a file.
+        """
+        added: dict[str, str] = {}
+        for part in way.parts:
+            option, _, value = part.argument.partition(" ")
+            if option[:1] not in ("-", "+") or option in _MILD or part.argument in known:
+                continue
+
+            is_file, is_named = self._project.has_path(value), option in output
+            if not (is_told or is_named or is_file):
+                continue
+
+            is_public = is_file or (bool(value) and self._project.mentions(value))
+            if is_public or (not value and len(option) > 2):
+                added[part.argument] = part.text
+            elif value:
+                added[part.argument] = f"{part.text.removesuffix(value)}…"
+
+        return dict([*added.items()][:MOST_ADDED])
+
+    def _look(self, written_paths: list[str]) -> None:
+        unique = dict.fromkeys(written_paths)
+        there = [path for path in unique if path in self._project.files or self._project.text(path)]
+        for path in there[:5]:
+            subject = f"imports:{path.partition('/')[0]}:{PurePosixPath(path).suffix}"
+            if subject not in self._facts and len(self._facts) < MOST_KEYS and "/" in path:
+                summary, inputs = self._project.imports(path)
+                if summary:
+                    self._keep(
+                        Lesson("fact", subject, summary, "", 1, summary, (_below(path),), inputs)
+                    )
+
+        tests, sources = (
+            [path for path in there if _is_test(path)],
+            [path for path in there if not _is_test(path)],
+        )
+        for test, source in product(tests[:3], sources[:3]):
+            summary, count = self._project.test_place(source, test)
+            if summary:
+                subject, body = (
+                    f"layout:{PurePosixPath(source).suffix}",
+                    f"So it is for {count} tests.",
+                )
+                scope = (_below(source), _below(test))
+                self._keep(Lesson("fact", subject, summary, body, 2, summary, scope, (), (test,)))
+
+        new = [path for path in there if path not in self._project.files]
+        old = [path for path in there if path in self._project.files]
+        for path, other in product(new[:3], old[:5]):
+            if count := self._project.registers(path, other):
+                folder = str(PurePosixPath(path).parent)
+                summary = f"A new file in `{folder}/` is registered in `{other}`."
+                subject, body = f"registration:{folder}", f"`{other}` names {count} of its files."
+                below = (f"{folder}/**",)
+                self._keep(
+                    Lesson("fact", subject, summary, body, 3, summary, below, (other,), (other,))
+                )
+
+    def _keep(self, lesson: Lesson) -> None:
+        if len(self._facts) < MOST_KEYS:
+            self._facts.setdefault(lesson.subject, lesson)
+
+    def lessons(self) -> list[Lesson]:
+        """Return the lessons, the weightiest first."""
+        lessons = [
+            *self._rules.values(),
+            *self._recoveries(),
+            *self._discoveries(),
+            *self._sequences(),
+            *self._facts.values(),
+        ]
+        if "test" not in self._recovered:
+            lessons += self._test_runner()
+
+        lessons.sort(key=lambda lesson: (-lesson.weight, lesson.subject))
+        is_told = any(stumble.fault != UNKNOWN for stumble, _, _ in self._recovered.values())
+        return lessons[: MOST if is_told else max(QUIET, len(self._rules))]
+
+    def attempts(self) -> list[Attempt]:
+        """Return the purposes with a failed command, the unsolved ones last."""
+        return [
+            Attempt(
+                purpose,
+                stumble.times + 1,
+                tuple(dict.fromkeys((stumble.way.tool, way.tool))),
+                True,
+                stumble.fault,
+            )
+            for purpose, (stumble, way, _) in self._recovered.items()
+        ] + [
+            Attempt(purpose, stumble.times, (stumble.way.tool,), False, stumble.fault)
+            for purpose, stumble in self._open.items()
+            if purpose not in self._recovered and stumble.fault != UNKNOWN
+        ]
+
+    def _recoveries(self) -> Iterator[Lesson]:
+        for purpose, (stumble, way, count) in self._recovered.items():
+            is_same = stumble.way.words == way.words
+            good, bad = (
+                f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way)
+            )
+            phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
+            often = "once" if count == 1 else plural(count, "time")
+
+            if stumble.first is not None:
+                first = f"`{stumble.first.words}`"
+                summary = f"{phrase} with {good} once {first} has run; before that {stumble.fault}."
+                body = (
+                    f"{good} failed, and worked after {first}, {often}; no file was edited between."
+                )
+                good = f"{first} has run"
+            else:
+                summary = f"{phrase} with {good}; {bad} fails here: {stumble.fault}."
+                body = (
+                    f"{bad} failed and {good} worked after it, {often}; no file was changed "
+                    f"between."
+                )
+
+            yield Lesson(
+                "recovery",
+                f"run:{purpose}",
+                summary,
+                body,
+                10 + count,
+                good,
+                _scope(stumble.paths, self._project),
+                self._project.inputs_of(way),
+                error_pattern=stumble.error_pattern,
+            )
+
+    def _test_runner(self) -> Iterator[Lesson]:
+        tests = [
+            (count, way.words, way) for way, count in self._worked.items() if way.purpose == "test"
+        ]
+        count, words, way = max(tests, key=lambda entry: entry[:2], default=(0, "", None))
+        if way is not None and count >= FEWEST_TURNS:
+            summary, body = (
+                f"{_PURPOSE_PHRASES['test']} with `{words}`.",
+                f"So it worked {plural(count, 'time')}.",
+            )
+            yield Lesson(
+                "fact", "run:test", summary, body, 5, f"`{words}`", (), self._project.inputs_of(way)
+            )
+
+    def _sequences(self) -> Iterator[Lesson]:
+        for order, count in self._orders.most_common(1):
+            if count < FEWEST_TURNS:
+                return
+
+            words = ", then ".join(f"`{way.words}`" for way in order)
+            summary = f"After a change of code {words} are run."
+            body = f"So it was in {plural(count, 'accepted turn')}."
+            inputs = tuple(
+                dict.fromkeys(path for way in order for path in self._project.inputs_of(way))
+            )
+            yield Lesson("sequence", "order", summary, body, 4, summary, (), inputs)
+
+    def _discoveries(self) -> Iterator[Lesson]:
+        often = sorted(((len(turns), name) for name, turns in self._sought.items()), reverse=True)
+        for count, name in often[:5]:
+            if count < FEWEST_TURNS:
+                return
+
+            path = self._project.definition(name)
+            if path:
+                summary, body = (
+                    f"`{name}` is defined in `{path}`.",
+                    f"It was looked for in {plural(count, 'turn')}.",
+                )
+                yield Lesson(
+                    "discovery",
+                    f"where:{name}",
+                    summary,
+                    body,
+                    2 + count,
+                    summary,
+                    (),
+                    (path,),
+                    (path,),
+                    (f"{path}::{name}",),
+                )
+
+                return
+
+
+def _error_pattern(text: str, words: str, program: str) -> str:
+    words = words.rstrip("*")
+    lines = [folded(line) for line in text.splitlines()] if words else []
+    for pattern in (
+        f"{program}: {words}",
+        f"{program}*{words}",
+        f"{words}: {program}",
+        f"{words}*{program}",
+    ):
+        if any(contains_pattern(compiled_pattern(pattern), line) for line in lines):
+            return pattern
+
+    return ""
+
+
+def _in_folder(way: ProjectCommand) -> str:
+    return f"cd {way.folder} && {way.words}" if way.folder else way.words
+
+
+def _is_test(path: str) -> bool:
+    return bool(re.search(r"(?:^|[._/-])(?:tests?|spec)(?:[._/-]|$)", path))
+
+
+def _below(path: str) -> str:
+    folder = path.rpartition("/")[0]
+    return f"{folder}/**" if folder else path
+
+
+def _scope(paths: list[str], project: Project) -> tuple[str, ...]:
+    project_paths = [
+        path for path in dict.fromkeys(paths) if path in project.files or path.endswith("/")
+    ]
+    return tuple(
+        dict.fromkeys(f"{path}**" if path.endswith("/") else _below(path) for path in project_paths)
+    )[:5]

@@ -1,0 +1,422 @@
+"""Retro as a value, parsed from JSON, YAML or Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from orbit_loop.retro.failures import Target, read_target, target_from
+from orbit_registry.errors import UsageError
+from orbit_registry.formats.markdown import Document, Heading, parse_markdown
+from orbit_registry.formats.position import YamlProblemError
+from orbit_registry.formats.yaml import load
+
+_VERBS = {"stop": "Stop", "start": "Start"}
+"""Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
+
+
+@cache
+def _parts() -> Mapping[str, str]:
+    headings: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
+    return {heading: part for part, listed in headings.items() for heading in listed}
+
+
+def part_of(heading: str) -> str:
+    """Return the part of a retro that a heading starts: `1.
+
+    What didn't go well? 😕` is `struggled`.
+    """
+    return _parts().get(_words(heading), "")
+
+
+def verb_of(heading: str) -> str:
+    """Return the word to put before each item of a section: `Stop`, `Start` or none."""
+    words = _words(heading).split() if part_of(heading) else []
+    return next((_VERBS[word] for word in words if word in _VERBS), "")
+
+
+def _words(heading: str) -> str:
+    bare = re.sub(r"n['’]t\b", " not", heading.casefold())
+    return re.sub(r"^\d+ (?=[^\W\d])", "", " ".join(re.findall(r"[^\W_]+", bare)))
+
+
+TRIGGERS = ("loop", "session", "incident")
+RESULTS = ("completed", "failed", "skipped", "requeued")
+COMPLETED, FAILED, REQUEUED = "completed", "failed", "requeued"
+SHORTEST_FINDING = 20  # characters; a shorter finding ("works now") helps in no other task
+LARGEST = 1_000_000
+COMMAND_PURPOSE = "command"
+"""Target type of the project's commands (`command:test`); their failures never block a target."""
+_LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
+_KEYS = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
+_FORM = (
+    'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": '
+    '"failed", "attempts": 3}]}'
+)
+_OUTCOME = (
+    "write it as TARGET=RESULT,attempts=N,tool=NAME,reason=WHY: story:shop:S-1=failed,attempts=3"
+)
+_DIGITS = 6
+_ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of one target: attempts (None if not counted), tools, and why it failed."""
+
+    target: Target
+    result: str
+    attempts: int | None = None
+    tools: tuple[str, ...] = ()
+    reason: str = ""
+
+    def as_data(self) -> dict[str, object]:
+        """Return the outcome as a record's field."""
+        optional = {
+            "attempts": self.attempts,
+            "tools": list(self.tools) or None,
+            "reason": self.reason or None,
+        }
+        details = {name: value for name, value in optional.items() if value is not None}
+        return {"target": self.target.as_data(), "result": self.result, **details}
+
+
+@dataclass(frozen=True, slots=True)
+class Retro:
+    """Retro of a run; `text` is Markdown beyond the known parts."""
+
+    trigger: Target | None = None
+    date: str = ""
+    title: str = ""
+    summary: str = ""
+    outcomes: tuple[Outcome, ...] = ()
+    worked: tuple[str, ...] = ()
+    struggled: tuple[str, ...] = ()
+    durable_behavior: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def findings(self) -> tuple[tuple[str, str], ...]:
+        """Findings worth a learning, each with its label."""
+        lists = (
+            ("durable", self.durable_behavior),
+            ("worked", self.worked),
+            ("struggled", self.struggled),
+        )
+        pairs = [
+            (word, text) for word, texts in lists for text in texts if len(text) >= SHORTEST_FINDING
+        ]
+        words = {text: word for word, text in reversed(pairs)}  # of two labels the first counts
+        return tuple((word, text) for word, text in pairs if words[text] == word)
+
+    def noise(self, fewest_targets: int) -> str:
+        """Return why the retro is not worth recording; empty if it is."""
+        if self.findings:
+            return ""
+
+        longest = max(map(len, self.recommendations), default=0)
+        if longest >= SHORTEST_FINDING or (
+            longest and self.struggled
+        ):  # `CI slow`, `cache it`: short but useful
+            return ""
+
+        if any(
+            outcome.result == FAILED or (outcome.attempts or 0) > 1 for outcome in self.outcomes
+        ):
+            return ""
+
+        tried = len({outcome.target for outcome in self.outcomes if outcome.attempts != 0})
+        if tried >= fewest_targets:
+            return ""
+
+        lacking = "none failed or tried twice, no finding or advice of a sentence's length"
+        return f"{tried} of {fewest_targets} targets, {lacking}"
+
+    def joined(self, more: Retro) -> Retro:
+        """Merge with a later retro: its outcomes and texts win, lists are united."""
+        outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
+        lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
+        new_text = more.text and more.text not in self.text
+
+        return replace(
+            self,
+            trigger=self.trigger or more.trigger,
+            date=self.date if self.date.startswith(more.date) else more.date,
+            title=more.title or self.title,
+            summary=more.summary or self.summary,
+            outcomes=tuple(outcomes.values()),
+            text="\n\n".join(filter(None, (self.text, more.text))) if new_text else self.text,
+            **lists,
+        )
+
+    def body(self) -> str:
+        """Return the Markdown for what no field of the record holds."""
+        parts = [f"# {self.title}"]
+        for heading, texts in (("What worked", self.worked), ("What struggled", self.struggled)):
+            if texts:
+                parts.append(f"## {heading}\n\n" + "\n".join(f"- {text}" for text in texts))
+        return "\n\n".join([*parts, *([self.text] if self.text else [])]) + "\n"
+
+
+def read_outcome(text: str, where: str = "--outcome") -> Outcome:
+    """Parse `TARGET=RESULT,attempts=N,…`; `where` names the source in errors."""
+    name, _, details = text.partition("=")
+    words, _, reason = details.partition(",reason=")
+    result, *more = words.split(",")
+    data: dict[str, Any] = {"target": name, "result": result, "reason": reason, "tools": []}
+    valid = bool(name and result)
+
+    for word in more:
+        key, _, value = word.partition("=")
+        if key == "tool" and value:
+            data["tools"].append(value)
+        elif key == "attempts" and value.isdecimal() and len(value) <= _DIGITS:
+            data["attempts"] = int(value)
+        else:
+            valid = False
+
+    if not valid:
+        raise UsageError(f"{where}: {text[:100]!r} is not an outcome", hint=_OUTCOME)
+
+    return _outcome(data, where)
+
+
+def read_retro(text: str, where: str) -> Retro:
+    """Parse a retro from JSON, YAML or Markdown; `where` names the source in errors."""
+    if len(text) > LARGEST:
+        raise UsageError(
+            f"{where}: a retro has at most {LARGEST:,} characters", hint="say what it came to"
+        )
+    if not text.lstrip().startswith("{"):
+        return _from_markdown(parse_markdown(text), where)
+    return _from_data(_mapping(text, where), where)
+
+
+def _mapping(text: str, where: str) -> Mapping[str, Any]:
+    try:
+        data = load(text)
+    except YamlProblemError as error:
+        raise UsageError(error.problem.at(where), hint=error.problem.hint or _FORM) from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{where}: this is not a retro", hint=_FORM)
+    return data
+
+
+def _from_data(data: Mapping[str, Any], where: str) -> Retro:
+    unknown = sorted(set(data) - set(_KEYS))
+    if unknown:
+        raise UsageError(
+            f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KEYS)}"
+        )
+
+    outcomes = data.get("outcomes") or []
+    if not isinstance(outcomes, list):
+        raise UsageError(f"{where}: `outcomes` is not a list", hint=_FORM)
+
+    words: dict[str, Any] = {
+        name: _line(data.get(name), name, where) for name in ("date", "title", "summary")
+    }
+    words |= {name: _texts(data.get(name), name, where) for name in _LISTS}
+    read_outcomes = [
+        _outcome(outcome, f"{where}: outcome {number}")
+        for number, outcome in enumerate(outcomes, 1)
+    ]
+    retro = Retro(trigger=_trigger(data, where), outcomes=tuple(read_outcomes), **words)
+    text = str(data.get("text") or "").strip()
+
+    if not text:
+        return retro
+
+    text = text if text.startswith("## ") else f"## Notes\n\n{text}"
+    return retro.joined(_from_markdown(parse_markdown(text), where))
+
+
+def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
+    triggers = [(name, str(data[name])) for name in TRIGGERS if data.get(name) not in (None, "")]
+    if "trigger" in data and data["trigger"] is not None:
+        target = target_from(data["trigger"])
+        triggers.append((target.type, target.id))
+        data = {"project": target.project, **data}
+
+    if len(triggers) > 1:
+        raise UsageError(
+            f"{where}: it looks back on more than one thing",
+            hint=f"name one of {', '.join(TRIGGERS)}",
+        )
+
+    return trigger_of(*triggers[0], str(data.get("project") or "")) if triggers else None
+
+
+def trigger_of(kind: str, name: str, project: str = "") -> Target:
+    """Return the run that a retro is about."""
+    if kind not in TRIGGERS:
+        raise UsageError(
+            f"a retro is of no {kind[:80]!r}", hint=f"it is of one of {', '.join(TRIGGERS)}"
+        )
+    return read_target(":".join(filter(None, (kind, project, name))))
+
+
+def _outcome(value: object, where: str) -> Outcome:
+    data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+    target, result, attempts = data.get("target"), data.get("result"), data.get("attempts")
+    if target is None or result not in RESULTS:
+        hint = f"it has a `target` and as `result` one of {', '.join(RESULTS)}"
+        raise UsageError(f"{where}: {str(result)[:80]!r} is not a result", hint=hint)
+
+    if attempts is not None and (
+        not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0
+    ):
+        raise UsageError(
+            f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried"
+        )
+
+    parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
+    read_target(str(parsed_target))  # validates a mapping as well
+    tools = data.get("tools", data.get("tool"))
+    listed = [tools] if isinstance(tools, str) else tools or []
+
+    if not isinstance(listed, list):
+        raise UsageError(f"{where}: `tools` is not a list of names", hint='"tools": ["codex"]')
+
+    reason = " ".join(str(data.get("reason") or "").split())
+    return Outcome(
+        parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000]
+    )
+
+
+def _line(value: object, name: str, where: str) -> str:
+    if isinstance(value, (list, dict)):
+        raise UsageError(f"{where}: `{name}` is not text", hint=_FORM)
+    return " ".join(str(value or "").split())
+
+
+def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
+    listed: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
+    if any(not isinstance(text, str) for text in listed):
+        raise UsageError(f"{where}: `{name}` is not a list of texts", hint=_FORM)
+    return _merge_texts((), (" ".join(text.split()) for text in listed))
+
+
+def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
+    by_letters = {
+        text.casefold(): text for text in (*reversed([*more]), *reversed([*current])) if text
+    }
+    return tuple(reversed(by_letters.values()))
+
+
+def _from_markdown(document: Document, where: str) -> Retro:
+    front = document.front_matter
+    data = (
+        dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
+    )
+    fields = {
+        name: value for name, value in data.items() if name in _KEYS
+    }  # other front matter is ignored
+    notes: list[str] = []
+
+    for heading, section, body in _sections(document):
+        name = part_of(heading)
+        if name == "summary":
+            fields["summary"] = fields.get("summary") or body
+        elif name == "outcomes":
+            fields["outcomes"] = [*(fields.get("outcomes") or []), *_rows(document, section, where)]
+        elif name:
+            verb = verb_of(heading)
+            fields[name] = [
+                *(fields.get(name) or []),
+                *(_with_verb(verb, item) for item in _items(body)),
+            ]
+        elif section.level == 1 and section is document.headings[0]:
+            fields["title"] = fields.get("title") or heading
+            fields["summary"] = fields.get("summary") or body
+        elif heading.casefold().startswith("step"):
+            title = f"## What {heading[0].lower()}{heading[1:]} came to"
+            notes += [f"{title}\n\n{result}" for result in _results(document, section)]
+        elif body:
+            notes.append(f"## {heading}\n\n{body}")
+
+    return replace(_from_data(fields, where), text="\n\n".join(notes))
+
+
+def _sections(document: Document) -> Iterator[tuple[str, Heading, str]]:
+    has_parts_below = any(
+        heading.level == 3 and part_of(heading.text) for heading in document.headings
+    )
+    headings = [
+        heading for heading in document.headings if heading.level <= (3 if has_parts_below else 2)
+    ]
+    for heading, following in zip_longest(headings, headings[1:]):
+        end = following.section.start if following is not None else heading.body.end
+        yield heading.text, heading, document.text[heading.body.start : end].strip()
+
+
+def _with_verb(verb: str, item: str) -> str:
+    return item if not verb or item.casefold().startswith(verb.casefold()) else f"{verb}: {item}"
+
+
+def _results(document: Document, step: Heading) -> list[str]:
+    within = (
+        heading
+        for heading in document.headings
+        if step.body.start <= heading.section.start < step.body.end
+    )
+    results = (heading for heading in within if heading.text.casefold().strip(" :") == "result")
+    return [
+        text
+        for heading in results
+        if (text := document.text[heading.body.start : heading.body.end].strip())
+    ]
+
+
+def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = []
+    tables = [
+        table
+        for table in document.tables
+        if section.body.start <= table.span.start < section.body.end
+    ]
+    for table in tables:
+        names = [cell.text.casefold().strip() for cell in table.rows[0]]
+        for row in table.rows[1:]:
+            cells: dict[str, Any] = {
+                name: cell.text.strip() for name, cell in zip(names, row, strict=False)
+            }
+            count, tools = cells.get("attempts", ""), cells.get("tools", "")
+            cells["attempts"] = (
+                int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
+            )
+            cells["tools"] = [tool for tool in (word.strip() for word in tools.split(",")) if tool]
+            cells["target"] = cells.get("target", cells.get("story"))
+
+            rows.append(cells)
+
+    if not tables:
+        body = document.text[section.body.start : section.body.end]
+        outcomes = (read_outcome(item, f"{where}: {section.text}") for item in _items(body))
+        rows = [{**outcome.as_data(), "target": str(outcome.target)} for outcome in outcomes]
+
+    return rows
+
+
+def _items(body: str) -> list[str]:
+    items: list[list[str]] = []
+    in_list = any(_ITEM.match(line) for line in body.splitlines())
+    fresh = True
+    for line in body.splitlines():
+        begins = _ITEM.match(line)
+        if begins:
+            items.append([line[begins.end() :]])
+        elif line.strip() and items and not (fresh and not in_list):
+            items[-1].append(line)
+        elif line.strip() and not in_list:
+            items.append([line])
+
+        fresh = not line.strip()
+
+    return [" ".join(" ".join(parts).split()) for parts in items]

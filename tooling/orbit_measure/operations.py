@@ -1,0 +1,374 @@
+"""`orbit stats`, `replay` and `events`: usage counted from the event log and from git history."""
+
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any
+
+from orbit_measure.figures import percent
+from orbit_measure.report import Stats, by_calls, effect, stamp
+from orbit_measure.report import stats as counted
+from orbit_measure.stats import Tally, UsageSlice
+from orbit_registry.answers.answer import Answer, answer_of
+from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.table import operation
+from orbit_registry.errors import UsageError, plural
+from orbit_registry.formats.untrusted import cut
+from orbit_registry.hook.events import NAME, NAMES
+from orbit_registry.registry import Registry
+from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
+
+LISTED, DAYS = 10, 14
+
+
+@operation("stats", job="Measure")
+def stats(
+    call: Call,
+    days: Annotated[int, Form(minimum=1, maximum=36500)] | None = None,
+    is_effect: bool = False,
+) -> Answer:
+    """Report what agents were shown, and what it cost.
+
+    The counts come from this machine's event log, which keeps about five megabytes.
+
+    orbit stats
+    orbit stats --since 7 --format json
+    orbit stats --effect           # what became of sessions with a record, and of those without
+
+    Args:
+        days --since DAYS: Only the last DAYS days.
+        is_effect --effect: Compare sessions with records and sessions without.
+    """
+    if is_effect:
+        measured = effect(call.workspace, days, transcripts=True)
+        return answer_of(measured, "orbit stats", "orbit replay --effect")
+
+    result = counted(call.workspace, days)
+    nothing = not result.tally.total.calls
+    following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
+    return Answer(result.as_data(), list(_page_lines(result)), following)
+
+
+def _page_lines(result: Stats) -> Iterator[str]:
+    yield from _head(result)
+    for title, rows in _sections(result):
+        yield ""
+        yield title
+        width = max(len(name) for name, _ in rows)
+        yield from (f"  {name:<{width}}  {text}" for name, text in rows)
+
+
+def _head(result: Stats) -> Iterator[str]:
+    total, tally = result.tally.total, result.tally
+    if not total.calls:
+        yield (
+            "no call is in the event log"
+            if not tally.before
+            else "no call is in the event log of that time"
+        )
+    else:
+        yield from _counts(total, tally)
+
+    before, after = tally.failed_before.total(), tally.failed_after.total()
+    if before or after:
+        yield (
+            f"failures   that a record describes: {before} before it was shown to the "
+            f"session, {after} after"
+        )
+
+    for fault, count in total.faults.most_common():
+        yield f"fault      {fault}: {count}"
+
+    for reason, count in result.log.skipped.most_common():
+        yield f"skipped    {plural(count, 'line')} of the log: {reason}"
+
+
+def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
+    calls, sessions = plural(total.calls, "call"), plural(len(tally.sessions), "session")
+    yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
+    yield f"silent     {_share_text(total.silent, total.calls)}"
+    waited = f"{total.omitted} waited for another call"
+    yield (
+        f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
+    )
+
+    yield (
+        f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a "
+        f"session; {total.opened} in all"
+    )
+    about = ", estimated" if tally.estimated else ""
+    yield (
+        f"tokens     {total.tokens:,} in all, {_mean_text(total.tokens, total.calls)} a call{about}"
+    )
+    median, late = _ms_text(total.time_of(0.5)), _ms_text(total.time_of(0.99))
+    yield f"time       half within {median}, 99 of 100 within {late}"
+
+    if tally.without_session:
+        yield (
+            f"           {plural(tally.without_session, 'call')} named no session: nothing "
+            f"was held back there"
+        )
+
+
+def _day(at: float | None) -> str:
+    return "-" if at is None else datetime.fromtimestamp(at, UTC).date().isoformat()
+
+
+def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    tally = result.tally
+    days = sorted(tally.days.items())[-DAYS:]
+    ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
+    skips = [(name, str(count)) for name, count in tally.total.skips.most_common()]
+    shown = []
+    for name, part in days:
+        if part.calls:
+            shown.append((name, f"{part.shown} in {plural(part.calls, 'call')}"))
+
+    most_shown = [(record_id, _record_text(result, record_id)) for record_id in ranked]
+    sections = {
+        "why nothing was shown": skips,
+        "by surface: calls": _slice_rows(tally.surfaces),
+        "by agent: calls": _slice_rows(tally.agents),
+        f"by day, the last {DAYS}: records shown": shown,
+        "most shown": most_shown,
+    }
+    yield from ((title, rows) for title, rows in sections.items() if rows)
+
+    never = result.never
+    if never:
+        rows = [(record_id, result.records[record_id].title[:60]) for record_id in never[:LISTED]]
+        pushed = sum(record.pushed for record in result.records.values())
+        yield f"never shown: {len(never)} of {pushed} that can be", rows
+
+
+def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, str]]:
+    return [
+        (name or "(no name)", _slice_text(part))
+        for name, part in by_calls(parts)[:LISTED]
+        if part.calls
+    ]
+
+
+def _slice_text(part: UsageSlice) -> str:
+    quiet = part.silent_share
+    silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
+    late = _ms_text(part.time_of(0.99))
+    return (
+        f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} "
+        f"opened, p99 {late}"
+    )
+
+
+def _record_text(result: Stats, record_id: str) -> str:
+    record = result.records.get(record_id)
+    title = record.title[:60] if record else "(gone)"
+    return (
+        f"{result.tally.shown[record_id]} shown, {result.tally.opened[record_id]} opened  {title}"
+    )
+
+
+def _share_text(part: int, total: int) -> str:
+    return f"{percent(part, total)}, {part:,} of {total:,}"
+
+
+def _mean_text(part: int, total: int) -> str:
+    return f"{part / total:.1f}" if total else "-"
+
+
+def _ms_text(value: float | None) -> str:
+    return "-" if value is None else f"{value:g} ms"
+
+
+@operation("replay", job="Measure")
+def replay(
+    call: Call,
+    repo: Annotated[Path, Form(file_okay=False, exists=True)] | None = None,
+    since: str | None = None,
+    commits: Annotated[Path, Form(dir_okay=False)] | None = None,
+    is_effect: bool = False,
+) -> Answer:
+    """Replay past commits: what would have been shown.
+
+    A file is one edit, a commit one session, with the records of that time. A shown record is right
+    if the commit names it or one of its tasks; most commits name none, so the report gives the
+    counts.
+
+    orbit replay --since v1.0
+    orbit replay --repo ../project --commits history.jsonl --format json
+    orbit replay --effect          # whether commits needed fewer fixes once a record existed
+
+    Args:
+        repo: The workspace to read; else the current one.
+        since REF: Only commits after this commit, tag or branch.
+        commits FILE: Read commits from JSON lines of {commit, date, subject, files}.
+        is_effect --effect: Compare commits before and after a record.
+    """
+    from orbit_measure.replay import effect
+    from orbit_measure.replay_report import replay as replayed
+
+    workspace = call.workspace if repo is None else Registry.open(repo).workspace
+    if is_effect:
+        measured = effect(workspace, since, commits)
+        return answer_of(measured, "orbit stats --effect", "orbit replay")
+
+    result = replayed(workspace, since, commits)
+    return answer_of(result, "orbit scope suggest", "orbit coverage")
+
+
+@operation("prove", job="Measure")
+def prove(call: Call, count: Annotated[int, Form(minimum=1, maximum=5000)] = 300) -> Answer:
+    """Measure whether records reach the work they are about.
+
+    It compares hooks and search with `git log` and full-text search on this repository. It writes
+    nothing, and takes less than a minute for 1,000 records.
+
+    orbit prove
+    orbit prove --commits 1000 --format json
+
+    Args:
+        count --commits: How many of the newest commits to ask about.
+    """
+    from orbit_measure.prove import prove as proved
+
+    registry = call.registry
+    with call.progress() as show:
+        proof = proved(
+            registry.workspace,
+            registry.records,
+            registry.searcher,
+            count,
+            lambda step: show(step, 0, 1),
+        )
+
+    return answer_of(proof, "orbit stats --effect", "orbit replay", "orbit scope suggest")
+
+
+_MAIN_FIELDS = ("at", "event", "surface", "session")
+
+
+@operation("events", job="Measure", is_group=True)
+def events_group(call: Call) -> None:
+    """Read or export the event log.
+
+    orbit events tail -n 5
+    orbit events stats
+    """
+
+
+@operation("events tail")
+def tail(
+    call: Call,
+    count: Annotated[int, Form(minimum=0, maximum=100_000)] = 20,
+    follows: bool = False,
+) -> Answer:
+    """Print the last events, the newest last.
+
+    With --follow, --format json prints one object a line.
+
+    orbit events tail -n 5
+    orbit events tail --follow --format json
+
+    Args:
+        count -n: How many events.
+        follows --follow -f: Print new events as they come; Ctrl-C ends it.
+    """
+    state = call.workspace.state
+    parts = log_files(state)
+    met = LogScan()
+    newest = [part for part in parts if part.name == NAME]
+    older = rows_in(parts[: -len(newest) or None], time.time(), LogScan())
+    rows = deque((row for _, row in older), maxlen=count)
+    number = newest[0].stat().st_ino if newest else 0
+    rows.extend(row for _, row in rows_in(newest, time.time(), met))
+    if follows:
+        coming = chain(rows, follow(state, (number, met.offset)))
+        return Answer(None, stream=((row, _event_line(row)) for row in coming))
+
+    return Answer({"events": list(rows)}, list(map(_event_line, rows)), ["orbit events stats"])
+
+
+@operation("events stats")
+def count_events(call: Call) -> Answer:
+    """Count events by name and surface.
+
+    Lines that are no event are counted by reason.
+
+    orbit events stats
+    """
+    met = LogScan()
+    names: Counter[str] = Counter()
+    surfaces: Counter[str] = Counter()
+    first = last = None
+
+    for event, _ in rows_in(log_files(call.workspace.state), time.time(), met):
+        names[event.kind if event.kind in NAMES else "(unknown)"] += 1
+        surfaces[event.surface] += 1
+        first = event.at if first is None else min(first, event.at)
+        last = event.at if last is None else max(last, event.at)
+
+    data = {
+        "first": stamp(first),
+        "last": stamp(last),
+        "files": met.files,
+        "bytes": met.size,
+        "events": dict(names.most_common()),
+        "surfaces": dict(surfaces.most_common(100)),
+        "skipped": dict(met.skipped),
+    }
+    files = plural(len(met.files), "file")
+    summary = f"{plural(names.total(), 'event')} in {files}, {met.size:,} bytes"
+    lines = [summary if first is None else f"{summary}, {stamp(first)} to {stamp(last)}"]
+    lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
+    if surfaces:
+        lines.append("by surface:")
+
+    lines += [f"  {count:>7}  {surface}" for surface, count in surfaces.most_common(100)]
+    lines += [f"  {count:>7}  skipped: {reason}" for reason, count in met.skipped.most_common()]
+    return Answer(data, lines, ["orbit stats", "orbit check --loop"])
+
+
+@operation("events export")
+def export(call: Call, endpoint: str | None = None, everything: bool = False) -> Answer:
+    """Send new events as OpenTelemetry spans.
+
+    It sends ids, counts, reasons and times, no path and no text. It needs the extra
+    `orbit-registry[otel]`.
+
+    orbit events export --endpoint http://localhost:4318
+
+    Args:
+        endpoint URL: Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….
+        everything --all: Send events again that were sent before.
+    """
+    from orbit_notify.otlp import endpoint_of, send
+
+    where = endpoint_of(endpoint)
+    if not where:
+        raise UsageError(
+            "no address to send to", hint="orbit events export --endpoint http://localhost:4318"
+        )
+
+    sent = send(call.workspace, where, everything=everything)
+    data = {"sent": sent, "endpoint": where}
+    return Answer(data, f"{plural(sent, 'span')} sent", ["orbit events stats"])
+
+
+def _event_line(row: Mapping[str, Any]) -> str:
+    at, name, surface, session = (str(row.get(key) or "-") for key in _MAIN_FIELDS)
+    others = [
+        pair
+        for pair in row.items()
+        if pair[0] not in (*_MAIN_FIELDS, "ms") and pair[1] not in (None, [], "")
+    ]
+    text = " ".join(f"{key}={_short(value)}" for key, value in others)
+    return f"{at}  {name:<13} {surface}  {session}  {text}".rstrip()
+
+
+def _short(value: object) -> str:
+    plain = ",".join(map(str, value)) if isinstance(value, list) else value
+    return cut(plain if isinstance(plain, str) else json.dumps(plain), 80)

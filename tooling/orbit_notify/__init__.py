@@ -1,0 +1,5 @@
+"""What happens, sent to where a team looks: OpenTelemetry and notifications."""
+
+from orbit_registry.seams import Extra
+
+extra = Extra("notify")

@@ -1,1 +1,0 @@
-"""Reports on the event log and on the history of a repository."""

@@ -1,1 +1,0 @@
-"""The lake: records of many repositories as Parquet files, and questions about all of them."""
