@@ -13,11 +13,13 @@ nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
 
 GROUP = "orbit_registry.extras"
 SHIPPED = (
@@ -60,9 +62,28 @@ class Extra:
 def extras() -> tuple[Extra, ...]:
     """Return what the installed packages add, those that ship with Orbit first."""
     shipped = [_load(f"{name}:extra") for name in SHIPPED if find_spec(name) is not None]
-    points = [each.value for each in entry_points(group=GROUP)]
-    others = [_load(value) for value in points if value.partition(":")[0] not in SHIPPED]
+    others = [_load(value) for value in _values() if value.partition(":")[0] not in SHIPPED]
     return (*shipped, *others)
+
+
+def _values() -> Iterator[str]:
+    """Yield the values that installed packages name in their metadata.
+
+    `importlib.metadata` answers the same, and takes 30 ms of each command.
+    """
+    for folder in dict.fromkeys(sys.path):
+        for file in sorted(Path(folder).glob("*.dist-info/entry_points.txt")):
+            with suppress(OSError):
+                yield from _values_in(file.read_text("utf-8", "replace"))
+
+
+def _values_in(text: str) -> Iterator[str]:
+    _, _, after = text.partition(f"[{GROUP}]")
+    section, _, _ = after.partition("\n[")
+    for line in section.splitlines():
+        value = line.partition("=")[2].strip()
+        if value:
+            yield value
 
 
 def _load(target: str) -> Extra:

@@ -65,7 +65,7 @@ _OPEN = (
 )  # what is not a file, a pipe, answers at once
 DAMAGE = (KeyError, IndexError, ValueError, OverflowError, TypeError, EOFError, OSError)
 """What reading a damaged index raises."""
-WORD = 8  # bytes of a number that says where a part is, and of a checksum
+WORD = 8  # bytes of a number that says where a part is, and of a checksum; of all, at the end
 HEAD = 0  # the part that describes all others
 
 
@@ -150,7 +150,8 @@ class Index:
         head: dict[str, Any] = loads(self.content_of(HEAD))
 
         self.parts: int = head["parts"]
-        _, self.length = self._places(self.parts - 1)
+        _, end = self._places(self.parts - 1)
+        self.length = end + WORD
         if self.length > source.size:
             raise ValueError("the push index is cut off")
 
@@ -186,11 +187,11 @@ class Index:
             raise ValueError("the push index is damaged")
         return body
 
-    def bodies(self, section: str) -> "Iterator[bytes]":
-        """Yield the parts of a section, unread."""
+    def raw(self, section: str) -> "Iterator[bytes]":
+        """Yield the parts of a section as they are in the file, unchecked."""
         first = self._first[section]
         for part in range(first, first + self._sizes[section]):
-            yield self.content_of(part)
+            yield self.source.read(*self._places(part))
 
     def part(self, section: str, number: int = 0) -> "Any":
         """Return a part of a section."""

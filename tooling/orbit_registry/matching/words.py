@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from orbit_registry.hook import index as reader
 from orbit_registry.matching.index import open_index
+from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.personal import path_in_index, personal_records
 from orbit_registry.model.record import Record
 from orbit_registry.repository.skills import skill_records
@@ -43,6 +44,7 @@ class WordParts(NamedTuple):
 
     head: Mapping[str, object]
     sections: Mapping[str, Sequence[Any]]
+    """They come first, so that a part has the same number in the next index."""
     paths: Sequence[str]
     """Of the record of each text, by slot."""
 
@@ -136,15 +138,11 @@ class StoredIndex(Index):
     def parts(self, chosen: str) -> WordParts | None:
         """Return the parts as they were written, if words led to the records of that digest."""
         index = self._index
-        if index.chosen != chosen:
+        if index.chosen != chosen or not is_whole(index):
             return None
 
         head = {"unknown": index.unknown_worth, "run": index.run_worth}
-        try:
-            sections = {name: [*index.bodies(name)] for name in SECTIONS}
-        except reader.DAMAGE:
-            return None
-
+        sections = {name: [*index.raw(name)] for name in SECTIONS}
         return WordParts(head, sections, [path for path, _ in self.keys])
 
 
