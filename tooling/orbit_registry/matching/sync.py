@@ -209,6 +209,8 @@ class Inputs:
     sources: SourceFiles
     due: Mapping[str, Due]
     """The records that are due for a review now, by path."""
+    files: Mapping[str, str]
+    """The state of the files of each record, by path."""
 
 
 def sync_index(
@@ -300,8 +302,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     memo = workspace.cache.memo
     breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
-    lines = [_line(workspace, reading, entry) for entry in entries]
-    lines += breadth.lines()
+    files = {entry.path: _line(reading, entry) for entry in entries}
+    lines = [*files.values(), *breadth.lines()]
     lines += [f"{path} {state.sha256}" for path, state in sorted(prose.states.items())]
     lines += [f"{path}\n{cause}" for path, cause in sorted(causes.items())]
     lines += [f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())]
@@ -336,6 +338,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         moves,
         sources,
         due,
+        files,
     )
 
 
@@ -362,11 +365,11 @@ def _entries(reading: Reading) -> Sequence[RecordFolder]:
     ]
 
 
-def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
+def _line(reading: Reading, entry: RecordFolder) -> str:
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
-    file_stamp = stamp(f"{workspace.root}/{entry.path}")
+    state = reading.states[entry.path]
     return (
-        f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} "
+        f"{entry.path}\n{state.mtime_ns} {state.size} {state.sha256} {votes} "
         f"{entry.has_body} {entry.pending}"
     )
 
@@ -444,7 +447,7 @@ def _parts(
     """Return the records compiled; the cache has those of which nothing changed."""
     half_life = half_life_days()
     windows = volatility_windows(workspace.config)
-    common = workspace.kinds.fingerprint, half_life, windows
+    common = digest(workspace.kinds.fingerprint, half_life, windows)
     entries = {entry.path: entry for entry in inputs.entries}
     by_path = {record.path: record for record in records}
 
@@ -452,9 +455,8 @@ def _parts(
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
         due = inputs.due.get(path)
         state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
-        line = _line(workspace, inputs.reading, entries[path])
-        of_record = inputs.reading.digests[path]
-        return digest(of_record, common, line, state, rejected.get(path), moves)
+        read = inputs.reading.digests[path], inputs.files[path]
+        return repr((*read, common, state, rejected.get(path), moves))
 
     def make(path: str) -> list[object]:
         part = compiler.part_of(

@@ -422,13 +422,12 @@ def shared_rows(
         shared = [record for record in shared if record.status.shown]
 
     records = free_of_secrets(prose.filled(shared))
-    if unfiltered:
-        references = references_in(workspace, records, prose)
-    else:
+    if not unfiltered:
         records = publication_of(workspace, reading.collection).records(records)
-        # The text of a document may hold what is withheld.
-        references = references_in(workspace, records)
 
+    # The text of a document may hold what is withheld.
+    digests = digests_of(records)
+    references = references_in(workspace, records, digests, prose if unfiltered else None)
     paths = {record.path for record in records}
     return rows_of(
         records,
@@ -436,7 +435,7 @@ def shared_rows(
         half_life_days=half_life_days(),
         references=references,
         cache=workspace.cache,
-        digests=digests_of(records),
+        digests=digests,
         kinds=workspace.kinds.fingerprint,
     )
 
@@ -485,7 +484,7 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        references=references_in(workspace, records, prose),
+        references=references_in(workspace, records, reading.digests, prose),
         citations=citations_of(workspace, records, report.tracked),
         imports=imports,
         skills=list(map(_without_secrets, skills)),
