@@ -32,7 +32,6 @@ from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, UNKNOWN, B
 from orbit_registry.search.query import MARKS
-from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
@@ -423,6 +422,8 @@ def shared_rows(
 
     records = free_of_secrets(prose.filled(shared))
     if not unfiltered:
+        from orbit_registry.snapshot.publication import publication_of  # no sync needs it
+
         records = publication_of(workspace, reading.collection).records(records)
 
     # The text of a document may hold what is withheld.
