@@ -28,7 +28,6 @@ EXCEPTIONS = (
     "orbit_import_orbit",
     "orbit_loop",
     "orbit_measure",
-    "orbit_registry/briefs",
     "orbit_registry/cli",
     "orbit_registry/formats/adr",
     "orbit_registry/importers",

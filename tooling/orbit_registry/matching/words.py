@@ -69,7 +69,7 @@ class Words:
         self._digest = digest(code_version(), keys)
         index = open_index(workspace)
         self._stored = None
-        if isinstance(index, reader.Index) and index.texts == self._digest:
+        if isinstance(index, reader.Index) and index.texts == self._digest and is_whole(index):
             self._stored = StoredIndex(index, self.records, workspace.cache)
 
     @property
@@ -138,7 +138,7 @@ class StoredIndex(Index):
     def parts(self, chosen: str) -> WordParts | None:
         """Return the parts as they were written, if words led to the records of that digest."""
         index = self._index
-        if index.chosen != chosen or not is_whole(index):
+        if index.chosen != chosen:
             return None
 
         head = {"unknown": index.unknown_worth, "run": index.run_worth}
@@ -153,22 +153,27 @@ def parts_of(index: Index, chosen: Collection[str]) -> WordParts:
     for path, norm, text in zip(paths, index.norms, index.texts, strict=True):
         runs[path].append((norm, text.heads, text.body))
 
+    vocabulary = dict(sorted(index.frequencies.items())), dict(sorted(index.forms.items()))
     sections: dict[str, Sequence[Any]] = {
         "words": _buckets(index),
         "norms": [index.norms],
         "chances": [_chances(index, chosen)],
         "runs": [of_record[:MOST_RUNS] for of_record in runs.values()],
         "texts": [(index.keys, index.lengths)],
-        "vocabulary": [(dict(sorted(index.frequencies.items())), index.forms)],
+        "vocabulary": [vocabulary],
     }
     head = {"unknown": index.worth(""), "run": RUN * index.worth_of(1)}
     return WordParts(head, sections, paths)
 
 
-def _buckets(index: Index) -> list[tuple[dict[str, str], dict[str, object], dict[str, list[int]]]]:
-    """Return by hash: the terms of the words that are none; of each term what it weighs at most,
-    the slots that have it and its counts there; of each identifier the slots.
-    """
+Bucket = tuple[dict[str, str], dict[str, object], dict[str, list[int]]]
+"""The terms of the words that are none; of each term what it weighs at most, the slots that have it
+and its counts there; of each identifier the slots.
+"""
+
+
+def _buckets(index: Index) -> list[Bucket]:
+    """Return what is known of words and identifiers, by their hash."""
     names: dict[str, list[int]] = {}
     postings: dict[str, tuple[float, list[int], list[int]]] = {
         term: (index.worth(term), [], []) for term in index.frequencies
@@ -185,11 +190,9 @@ def _buckets(index: Index) -> list[tuple[dict[str, str], dict[str, object], dict
     # Few words share a part, and parts are small: a prompt loads one for each of its words.
     sum_of_slots = sum(index.frequencies.values())
     count = max(len(postings) // TERMS_A_PART, sum_of_slots // POSTINGS_A_PART)
-    buckets: list[tuple[dict[str, str], dict[str, object], dict[str, list[int]]]] = [
-        ({}, {}, {}) for _ in range(min(len(postings), count) + 1)
-    ]
+    buckets: list[Bucket] = [({}, {}, {}) for _ in range(min(len(postings), count) + 1)]
 
-    def bucket_of(word: str) -> tuple[dict[str, str], dict[str, object], dict[str, list[int]]]:
+    def bucket_of(word: str) -> Bucket:
         return buckets[reader.hash_of(word) % len(buckets)]
 
     for form, term in sorted(index.forms.items()):
