@@ -546,9 +546,7 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
         )
 
     need_site()
-    from orbit_fleet.site import (
-        build_fleet_site,
-    )  # only where its libraries are known to be there
+    from orbit_fleet.site.build import build_fleet_site  # where its libraries are there
 
     result = build_fleet_site(Lake(lake), dest.resolve(), title, base_url)
     if output == "text":
