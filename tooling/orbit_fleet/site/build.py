@@ -19,10 +19,19 @@ from orbit_fleet.collect import lake_cache
 from orbit_fleet.database import open_lake
 from orbit_fleet.lake import Lake, Repository
 from orbit_fleet.site.ground import Ground, ground
-from orbit_fleet.site.lists import AREAS, ListPage, Overview, list_pages, navigation, overview_of
+from orbit_fleet.site.lists import (
+    AREAS,
+    ListPage,
+    Overview,
+    feed_records,
+    list_pages,
+    navigation,
+    overview_of,
+)
 from orbit_fleet.site.places import Places, repository_url, root_map
 from orbit_fleet.site.repository import member_of, pages_of
 from orbit_registry.model.kind import KindTable, load_kinds
+from orbit_registry.site import feeds
 from orbit_registry.site.frame import Frames
 from orbit_registry.site.language import ENGLISH, choose, status_word
 from orbit_registry.site.output import MANIFEST, Output, SiteResult, open_output, refuse_links
@@ -220,6 +229,9 @@ def _write_lists(
         lines.append(f"- [{page.title}]({linked(base_url, '', twin_path(page.url))})")
 
     root.write(INDEX, "\n".join([*lines, ""]))
+    newest = list(feed_records(overview))
+    for path, text in feeds.files(newest, overview.title, base_url, lambda record: record.prose):
+        root.write(path, text)
 
 
 def _site_page(page: ListPage, site: SiteMap, base_url: str | None) -> SitePage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from orbit_fleet.report import Answer, questions, report
 from orbit_fleet.site.places import KINDS, Places, repository_url
 from orbit_registry.errors import plural
 from orbit_registry.model.kind import KindTable
+from orbit_registry.model.record import Record
+from orbit_registry.site.feeds import ENTRIES
 from orbit_registry.site.markdown_words import escaped, link, table
 from orbit_registry.site.urls import safe_segment
 
@@ -46,14 +49,14 @@ WHERE r.kind = 'adr' AND NOT r.is_copy
 ORDER BY a.area, r.phase <> 'live', r.repository, r.id
 """
 _EVENTS = f"""
-SELECT repository, id, title, status, author, day
+SELECT repository, id, kind, title, sentence, status, author, day, data, path
 FROM (
     SELECT *, CASE
         WHEN author_role = 'import' THEN date
         ELSE strftime(updated_at, '%Y-%m-%d')
     END AS day
     FROM records
-    WHERE kind IN {KINDS} AND NOT is_copy
+    WHERE kind IN {KINDS} AND NOT is_copy AND data IS NOT NULL
 )
 WHERE day IS NOT NULL
 ORDER BY day DESC, repository, id
@@ -191,6 +194,18 @@ def _record(overview: Overview, repository: str, record_id: str, title: str) -> 
     words = escaped(f"{record_id} {title}".strip())
     url = overview.places.record(repository, record_id)
     return link(words, f"/{url}") if url else words
+
+
+def feed_records(overview: Overview) -> Iterator[Record]:
+    """Yield the records of the feed: those to which something happened last."""
+    for row in overview.events[:ENTRIES]:
+        kind = overview.places.kinds[str(row["kind"])]
+        repository, record_id = str(row["repository"]), str(row["id"])
+        data = json.loads(str(row["data"]))
+        data |= {"status": row["status"], "updated_at": f"{row['day']}T00:00:00Z"}
+        data[kind.headline] = f"{row['title']} ({repository})"
+        url = overview.places.record(repository, record_id)
+        yield Record(kind, data, str(row["path"]), str(row["sentence"] or ""), page=url)
 
 
 def _home(overview: Overview) -> Iterator[str]:
