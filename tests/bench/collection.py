@@ -123,9 +123,8 @@ def main(arguments: Sequence[str]) -> int:
         print_row("again, nothing changed", cost(site, folder))
         parts = list((folder / "site/search/parts").iterdir())
         sizes = sorted(file.stat().st_size for file in parts)
-        print(
-            f"\nsearch: {len(parts)} files, {sum(sizes) / 1e6:.0f} MB, the largest {sizes[-1] / 1e3:.0f} kB"
-        )
+        largest = f"the largest {sizes[-1] / 1e3:.0f} kB"
+        print(f"\nsearch: {len(parts)} files, {sum(sizes) / 1e6:.0f} MB, {largest}")
         home = (folder / "site/index.html").stat().st_size
         print(f"home: {home / 1e3:.0f} kB")
 

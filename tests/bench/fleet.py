@@ -35,7 +35,9 @@ INSERT INTO lake_records BY NAME SELECT
     CASE WHEN h % 20 = 0 THEN 'rejected' ELSE 'accepted' END AS status,
     CASE WHEN h % 20 = 0 THEN 'closed' ELSE 'live' END AS phase,
     '## Decision\n\nSee [the code](src/app.py).\n\n' ||
-    array_to_string(['word' || hash(h, n) % 20000 FOR n IN range(150)], ' ') AS body,
+    array_to_string(
+        [left(md5((hash(h, n) % 20000)::VARCHAR), 7) FOR n IN range(150)], ' '
+    ) AS body,
     CASE WHEN i % 4 = 0 THEN '.orbit/adrs/' || record_id || '/adr.yaml'
     ELSE '.orbit/learnings/' || record_id || '/learning.yaml' END AS path,
     to_json({{id: record_id, title: title, summary: title, date: '2026-01-01', uid: uid}}) AS data,

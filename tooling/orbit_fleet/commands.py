@@ -502,7 +502,7 @@ def report_command(
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @format_option
 def update_command(name: str | None, dry_run: bool, output: str) -> None:
-    """Fetch the records that `extends` names.
+    """Fetch the records that `extends` names, with those that their sources inherit.
 
     The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration.
     Commit both.
@@ -521,8 +521,12 @@ def update_command(name: str | None, dry_run: bool, output: str) -> None:
 
 
 def _update_text(each: Update) -> str:
+    name = each.name
+    if each.through:
+        name += f" through {' and '.join(each.through)}"
+
     if each.digest == each.before and not (each.added or each.changed or each.gone):
-        return f"{each.name}: nothing changed, {plural(each.records, 'record')}"
+        return f"{name}: nothing changed, {plural(each.records, 'record')}"
 
     counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
     rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
@@ -530,7 +534,7 @@ def _update_text(each: Update) -> str:
 
     return "\n".join(
         [
-            f"{each.name}: {counts}, {plural(each.records, 'record')} in all",
+            f"{name}: {counts}, {plural(each.records, 'record')} in all",
             *lines,
             f"  {each.digest}",
         ]
