@@ -1,7 +1,6 @@
 """Checks of links, supersession, citations and inherited records (3xx)."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -12,7 +11,7 @@ from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.rewriting import rewritten
 from orbit_registry.formats.position import Pointer, Position
 from orbit_registry.formats.untrusted import cut
-from orbit_registry.judgements.contradicts import A_NUMBER, contradicts, position_of
+from orbit_registry.judgements.contradicts import contradicts, position_of
 from orbit_registry.lifecycle.code_citation import BadCitation, Verdict
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
@@ -554,26 +553,27 @@ def sources_disagree(context: CheckContext) -> Iterator[Diagnostic]:
     if len(context.config.extends) < 2:
         return
 
-    inherited = [record for record in context.records if record.origin]
     for target, ids in overriding(context.records).items():
         sources = {record_id.rpartition(":")[0] for record_id in ids}
         if "" not in sources and len(sources) > 1:
             message = f"{target} is overridden by {' and by '.join(ids)}"
-            where = _in_extends(context, ids[0])
-            yield sources_disagree.at(where, message)
+            yield sources_disagree.at(_in_extends(context, ids[0]), message)
 
-    by_topic: defaultdict[tuple[str, ...], list[Record]] = defaultdict(list)
-    for record in inherited:
-        position = position_of(record.title)
-        if record.phase == "live" and set(position.topic) - {A_NUMBER}:
-            by_topic[position.topic].append(record)
+    inherited = [record for record in context.records if record.origin and record.phase == "live"]
+    topics = {record.id: set(position_of(record.title).topic) for record in inherited}
+    for first, second in combinations(inherited, 2):
+        differing = topics[first.id] ^ topics[second.id]
+        if first.origin == second.origin or len(differing) > MOST_DIFFERING:
+            continue
 
-    for records in by_topic.values():
-        for first, second in combinations(records, 2):
-            contrast = contradicts(first.title, second.title)
-            if first.origin != second.origin and contrast is not None:
-                message = f"{first.id} and {second.id} disagree: {contrast}"
-                yield sources_disagree.at(_in_extends(context, first.id), message)
+        contrast = contradicts(first.title, second.title)
+        if contrast is not None and contrast.alone:
+            message = f"{first.id} and {second.id} disagree: {contrast}"
+            yield sources_disagree.at(_in_extends(context, first.id), message)
+
+
+MOST_DIFFERING = 2
+"""Words in which titles differ that are compared: comparing all pairs would take seconds."""
 
 
 def _in_extends(context: CheckContext, record_id: str) -> Location:
