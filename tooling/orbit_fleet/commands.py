@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -298,8 +299,8 @@ def repositories_command(lake: str, output: str) -> None:
     source = Lake(lake)
     source.check()
     fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
-    rows = [tuple(getattr(each, name) for name in fields) for each in source.repositories()]
-    answer = QueryResult(fields, tuple(rows))
+    rows = tuple(map(attrgetter(*fields), source.repositories()))
+    answer = QueryResult(fields, rows)
     emit(output, answer.as_data(), answer.render("table").rstrip("\n"))
 
 
@@ -529,16 +530,11 @@ def _update_text(each: Update) -> str:
         return f"{name}: nothing changed, {plural(each.records, 'record')}"
 
     counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
-    rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
-    lines = [f"  {mark} {each.name}:{record_id}" for mark, ids in rows for record_id in ids]
+    lines = [f"{name}: {counts}, {plural(each.records, 'record')} in all"]
+    for mark, ids in (("+", each.added), ("~", each.changed), ("-", each.gone)):
+        lines += [f"  {mark} {each.name}:{record_id}" for record_id in ids]
 
-    return "\n".join(
-        [
-            f"{name}: {counts}, {plural(each.records, 'record')} in all",
-            *lines,
-            f"  {each.digest}",
-        ]
-    )
+    return "\n".join([*lines, f"  {each.digest}"])
 
 
 @group.command("site")

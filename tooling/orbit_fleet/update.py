@@ -178,11 +178,12 @@ def _passed_on(sources: Sequence[_Fetched], named: Sequence[Extension]) -> list[
                 _refuse_another(here[entry.name], entry, parent)
                 continue
 
+            through: tuple[str, ...] = (parent,)
             before = result.get(entry.name)
             if before is not None:
                 _refuse_different(before.entry, entry, parent)
+                through = (*before.entry.through, parent)
 
-            through = (*(before.entry.through if before else ()), parent)
             result[entry.name] = replace(copy, entry=replace(entry, through=through))
 
     return list(result.values())
@@ -319,8 +320,12 @@ def _lake_rows(entry: Extension) -> list[Mapping[str, str]]:
         hint = "push it with this version: `orbit fleet push DEST --force`"
         raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
 
-    texts = [[str(value or "") for value in row] for row in answer.rows]
-    return [dict(zip(_COLUMNS, row, strict=True)) for row in texts]
+    result: list[Mapping[str, str]] = []
+    for row in answer.rows:
+        texts = (str(value or "") for value in row)
+        result.append(dict(zip(_COLUMNS, texts, strict=True)))
+
+    return result
 
 
 def _clone(workspace: Workspace, entry: Extension, clone: Path) -> Workspace:
@@ -396,11 +401,9 @@ def copied_files(
 def _copied(kind: Kind, data: Mapping[str, object], ids: Set[str]) -> dict[str, object]:
     """Return the data of a record without what means nothing outside its repository."""
     copy = {name: value for name, value in data.items() if name not in _LOCAL}
-    copy |= {
-        name: [each for each in list_in(data, name) if each in ids]
-        for name in ID_LISTS
-        if name in data
-    }
+    for name in ID_LISTS:
+        if name in data:
+            copy[name] = [each for each in list_in(data, name) if each in ids]
 
     links = (
         link

@@ -22,7 +22,7 @@ from orbit_registry.site.mark import CARD, MARK, card_png, mark_svg
 from orbit_registry.site.output import open_output
 from orbit_registry.site.sanitize import policy_of
 from orbit_registry.site.stage import StagedSite
-from orbit_registry.site.stage_config import CONFIG, DOCS, OVERRIDES, dumped
+from orbit_registry.site.stage_config import CONFIG, DOCS, dumped
 from orbit_registry.site.urls import file_of
 from orbit_registry.workspace.cache import Cache
 
@@ -92,22 +92,17 @@ def _staged(
         out.write(f"{DOCS}/{file}", staged_page(EmptyPage(url, name if url else "", name)))
         nav.append({name: file})
 
-    templates = overrides()
-    for source in filter(Path.is_file, templates.rglob("*")):
-        path = source.relative_to(templates).as_posix()
-        out.write(f"{OVERRIDES}/{path}", source.read_bytes())
-
-    out.write(f"{OVERRIDES}/{language.SCRIPT}", language.script())
-    out.write(f"{OVERRIDES}/{CARD}", card_png(title))
-    out.write(f"{OVERRIDES}/{MARK}", mark_svg(title))
-    out.write(f"{OVERRIDES}/{SCRIPT}", _SCRIPT_FILE.read_bytes())
+    out.write(f"{DOCS}/{language.SCRIPT}", language.script())
+    out.write(f"{DOCS}/{CARD}", card_png(title))
+    out.write(f"{DOCS}/{MARK}", mark_svg(title))
+    out.write(f"{DOCS}/{SCRIPT}", _SCRIPT_FILE.read_bytes())
 
     base = default_config(title, nav)
     base["extra_javascript"] = [*SCRIPTS, SCRIPT]
     words = language.words_for_templates()
     base["extra"] = {"orbit_release": None, "orbit_staged": True, "orbit_words": words}
-    custom = str(out.folder / OVERRIDES)
-    folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": custom}
+    folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(overrides())}
     out.write(CONFIG, dumped(staged_config(base, folders, base_url)))
     out.finish()
-    return StagedSite(out.folder, digest_of_tree(out.folder), {}, {}, nav, (), ())
+    digest = f"{digest_of_tree(out.folder)} {digest_of_tree(overrides())}"
+    return StagedSite(out.folder, digest, {}, {}, nav, (), ())

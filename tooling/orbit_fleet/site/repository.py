@@ -171,6 +171,8 @@ def _record_page(member: Member, record: Record, groups: Groups) -> SitePage:
         about["url"] = member.base_url
 
     address = linked(member.base_url, full, full) if member.base_url else None
+    structured = article_data(title, sentence, about, address, **record_data(record))
+    markdown = record_markdown(record.kind, view, own_words, links.address)
     return SitePage(
         full,
         f"{record.id} {title} ({member.state.repository})",
@@ -178,8 +180,8 @@ def _record_page(member: Member, record: Record, groups: Groups) -> SitePage:
         sentence,
         contents=tuple(prose.headings),
         rail=log_html(record.kind, view),
-        data=article_data(title, sentence, about, address, **record_data(record)),
-        markdown=links.page(record_markdown(record.kind, view, own_words, links.address)),
+        data=structured,
+        markdown=links.page(markdown),
         listed=("repositories/",),
     )
 
