@@ -4,32 +4,21 @@ and what became of that.
 
 from __future__ import annotations
 
-import hashlib
 from collections import ChainMap, Counter, defaultdict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
-from orbit_enforce.evidence import write_replay
-from orbit_enforce.kind import (
-    FILE_LIMIT,
-    Finder,
-    InvalidCheckError,
-    Match,
-    NotRunError,
-    Survey,
-    Tree,
-    decoded,
-)
+from orbit_enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, Survey, Tree, decoded
 from orbit_enforce.spec import DecisionCheck
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.code_tree import NotRunError
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
 MOST_COMMITS = 2_000
 _BATCH = 200
-_HASH_SIZE = 8
 
 
 class FileStep(NamedTuple):
@@ -54,7 +43,6 @@ class CommitStep(NamedTuple):
 class Introduction:
     """A match that a commit brought in."""
 
-    key: str
     commit: str
     path: str
     """Where it is now, or was at last."""
@@ -68,7 +56,6 @@ class Replay:
     """What a check would have found in a history."""
 
     check: str
-    digest: str
     commits: int = 0
     relevant: int = 0
     """Commits that changed a file of the check."""
@@ -86,13 +73,11 @@ class Replay:
         return [entry for entry in self.introductions if entry.fate == "kept"]
 
     def as_data(self) -> dict[str, object]:
-        """Return the replay as JSON and the evidence hold it."""
+        """Return the replay as JSON shows it."""
         rows = [
-            {"key": row.key, "commit": row.commit[:12], "path": row.path, "text": row.text}
-            for row in self.kept
+            {"commit": row.commit[:12], "path": row.path, "text": row.text} for row in self.kept
         ]
         return {
-            "digest": self.digest,
             "commits": f"{self.first[:12]}..{self.last[:12]}" if self.commits else "",
             "replayed": self.commits,
             "relevant": self.relevant,
@@ -106,7 +91,7 @@ class Replay:
 def replay_check(
     workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = ""
 ) -> Replay:
-    """Replay a check and write the result into the evidence."""
+    """Return what a check would have found in the history."""
     try:
         finder = check.finder
     except (InvalidCheckError, NotRunError) as error:
@@ -147,7 +132,6 @@ def replay_check(
         message = f"no commit to replay {check.name} over{f' since {start}' if start else ''}"
         raise UsageError(message, hint="name an earlier day: `--since`")
 
-    write_replay(workspace, check.name, result.as_data())
     return result
 
 
@@ -185,7 +169,7 @@ def replay(
     A match that moves within a commit is no introduction. One that is gone later counts as edited
     away, or as deleted where its file went with it.
     """
-    result = Replay(check.name, check.digest)
+    result = Replay(check.name)
     open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
     steps = commit_steps(git, most, since)
@@ -302,7 +286,6 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
                 fresh[match.lines] -= 1
                 added.append((path, match))
 
-    occurrences: Counter[str] = Counter()
     for path, match in added:
         if removed[match.lines]:  # moved within the commit
             old, _ = removed[match.lines].pop()
@@ -310,13 +293,8 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
             _move([entries.pop()] if entries else [], open_matches, path, match.lines)
             continue
 
-        name = f"{step.name}{path}{match.line}{match.text}"
-        occurrences[name] += 1
-        name += f"\n{occurrences[name]}" if occurrences[name] > 1 else ""
-        key = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH_SIZE]
-        entry = Introduction(key, step.name, path, match.text)
+        entry = Introduction(step.name, path, match.text)
         result.introductions.append(entry)
-
         open_matches[path][match.lines].append(entry)
 
     for text, places in removed.items():

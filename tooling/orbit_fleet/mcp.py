@@ -18,11 +18,12 @@ from mcp.shared.exceptions import MCPError
 from orbit_fleet.database import query
 from orbit_fleet.lake import Lake
 from orbit_fleet.search import applying, hits_text, matches_text, record, record_text, search
+from orbit_registry.answers.answer import Answer
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats import yaml
 from orbit_registry.mcp.dispatch import Reply, checked_reply, refusal, refuse_arguments
 from orbit_registry.mcp.server import listed_tool, result_of
-from orbit_registry.mcp.tool import Arguments, Tool, ToolResult
+from orbit_registry.mcp.tool import Arguments, Tool
 from orbit_registry.snapshot.query import QueryResult
 
 INSTRUCTIONS = (
@@ -76,7 +77,7 @@ def _reply(lake: Lake, tool: Tool, arguments: Arguments) -> Reply:
     except OrbitError as error:
         return refusal(error.message, error.hint or "")
 
-    return checked_reply(ToolResult(answer.as_data(), text_of(answer)), None)
+    return checked_reply(Answer(answer.as_data(), text_of(answer)), None)
 
 
 def tools() -> dict[str, Tool]:
@@ -86,7 +87,7 @@ def tools() -> dict[str, Tool]:
     return {name: Tool(name, **row, run=_no_registry) for name, row in rows.items()}
 
 
-def _no_registry(_call: object) -> ToolResult:
+def _no_registry(*_: object) -> Answer:
     raise AssertionError("a lake has no registry")
 
 

@@ -23,16 +23,13 @@ from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from orbit_enforce.coverage import Enforcement
-    from orbit_enforce.replay import Replay
-    from orbit_enforce.run import CheckTrial
-    from orbit_enforce.spec import DecisionCheck
     from orbit_registry.briefs.brief import Brief
     from orbit_registry.checks.check import Announce
     from orbit_registry.checks.duplicates import Neighbour
     from orbit_registry.checks.engine import CheckOutcome, Fix
     from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.lifecycle.built import Built
+    from orbit_registry.lifecycle.record_checks import StatedCheck
     from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching import match as matches
@@ -45,13 +42,11 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
-    from orbit_registry.operations import renumber as numbers
     from orbit_registry.operations.explain_import import Explanation
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
-    from orbit_registry.operations.import_report import PathMoves, TakeoverReport
+    from orbit_registry.operations.import_report import TakeoverReport
     from orbit_registry.operations.init import SetupReport
-    from orbit_registry.operations.merge import resolve as merging
     from orbit_registry.repository.writer import Edit, PreWriteHook
     from orbit_registry.search.query import Query
     from orbit_registry.search.search import Searcher, SearchResult
@@ -84,12 +79,12 @@ class Registry(Verbs):
         *,
         assume: str | None = None,
         dry_run: bool = False,
-        on_step: Callable[[str], None] = lambda step: None,
+        on_step: Callable[[str, int, int], None] = lambda step, done, of: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository. `on_step` gets what is done next.
+        repository. `on_step` gets what is done next, and how much of it is done of how much.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
@@ -109,28 +104,11 @@ class Registry(Verbs):
         workspace = find_workspace(file.parent)
         return explain(workspace, workspace.relative(file))
 
-    @classmethod
-    def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
-        """Convert learnings of an older layout; see `importers.orbit`."""
-        from orbit_import_orbit.importer import migrate_layout
-
-        return migrate_layout(Path(path), dry_run=dry_run)
-
-    def backfill(
-        self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
-    ) -> TakeoverReport:
-        """Make records for decisions written by hand, or follow renamed documents."""
-        from orbit_registry.operations import adoption
-
-        return adoption.backfill(self._reread(), documents, moves=moves, dry_run=dry_run)
-
-    def refresh(self) -> None:
-        """Drop the cached values."""
+    def refresh(self) -> Workspace:
+        """Drop the cached values; return the workspace."""
         for name in ("reading", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
 
-    def _reread(self) -> Workspace:
-        self.refresh()
         return self.workspace
 
     @cached_property
@@ -234,54 +212,21 @@ class Registry(Verbs):
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
-        added = adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
+        added = adrs.add_adr(self.refresh(), decision, self.author(), admit, dry_run=dry_run)
         record = added.record
         if dry_run or record.phase != "live":
             return added
 
         for old in decision.supersedes:
-            _, record = lifecycle.supersede(self._reread(), old, record.id, author=self.author())
+            _, record = lifecycle.supersede(self.refresh(), old, record.id, author=self.author())
 
         return dataclasses.replace(added, record=record)
-
-    def amend_adr(
-        self,
-        any_id: str,
-        text: str,
-        task: str,
-        date: str | None = None,
-        review_by: str | None = None,
-    ) -> Record:
-        """Add a dated amendment to a decision, which answers a review that is due."""
-        from orbit_registry.operations import adr as adrs
-
-        return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
-
-    def cited_in_code(self, record: Record) -> list[tuple[str, int, str]]:
-        """Return path, line and name of each place in tracked code that cites a record."""
-        from orbit_registry.search.source_files import SourceFiles
-
-        records = [*self.collection.records]
-        sources = SourceFiles(self.workspace, records, self.workspace.git.tracked() or ())
-        places: list[tuple[str, int, str]] = []
-        for path, line, _, name, *_ in sources.citations():
-            cited = sources.find(name)
-            if cited is not None and cited.path == record.path:
-                places.append((path, line, name))
-
-        return places
 
     def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
         """Return why records (default: all) are to be looked at again, by path."""
         from orbit_registry.lifecycle.review_facts import due_reviews
 
         return due_reviews(self.workspace, self.records if records is None else records)
-
-    def snooze(self, any_id: str, until: str | None = None) -> Record:
-        """Put the review of a record off, to six months from now if nothing is said."""
-        from orbit_registry.operations.snooze import snooze
-
-        return snooze(self._reread(), any_id, until, self.author())
 
     def add(
         self,
@@ -294,7 +239,7 @@ class Registry(Verbs):
         from orbit_registry.repository.writer import create_record
 
         return create_record(
-            self._reread(), self.workspace.kinds[kind], author or self.author(), fields, admit
+            self.refresh(), self.workspace.kinds[kind], author or self.author(), fields, admit
         )
 
     def draft(
@@ -388,7 +333,7 @@ class Registry(Verbs):
         """Replace the text of a record's file."""
         from orbit_registry.operations import lifecycle
 
-        return lifecycle.replace_text(self._reread(), any_id, before, after)
+        return lifecycle.replace_text(self.refresh(), any_id, before, after)
 
     def transition(
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False
@@ -397,35 +342,16 @@ class Registry(Verbs):
         from orbit_registry.review.review import transition
 
         return transition(
-            self._reread(), self._found(any_id), to, self.author(), review, dry_run=dry_run
+            self.refresh(), self._found(any_id), to, self.author(), review, dry_run=dry_run
         )
 
-    def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
+    def supersede(
+        self, old_id: str, new_id: str, *, dry_run: bool = False
+    ) -> tuple[Record, Record]:
         """Replace one record by another, writing both ends or neither."""
         from orbit_registry.operations import lifecycle
 
-        return lifecycle.supersede(self._reread(), old_id, new_id)
-
-    def renumber(
-        self, any_id: str, number: int | None = None, *, dry_run: bool = False
-    ) -> numbers.RenumberReport:
-        """Give a record another number; its document and citations follow."""
-        from orbit_registry.operations import renumber as numbers
-
-        return numbers.renumber(self._reread(), any_id, number, dry_run=dry_run)
-
-    def resolve(self, *, dry_run: bool = False) -> merging.ResolveReport:
-        """Resolve the merge in progress."""
-        from orbit_registry.operations.merge import resolve as merging
-
-        return merging.resolve(self._reread(), dry_run=dry_run)
-
-    @staticmethod
-    def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
-        """Merge one decision log for git."""
-        from orbit_registry.operations.merge import texts
-
-        return texts.merge_driver(base, ours, theirs)
+        return lifecycle.supersede(self.refresh(), old_id, new_id, dry_run=dry_run)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records (default: all) by path;
@@ -444,7 +370,7 @@ class Registry(Verbs):
         """Find the git renames of what a kind's records name."""
         from orbit_registry.operations.freshness.renames import follow_renames
 
-        return follow_renames(self._reread(), self.collection.records.of_kind(kind), write=write)
+        return follow_renames(self.refresh(), self.collection.records.of_kind(kind), write=write)
 
     def verify(
         self, any_id: str, statement: verification.Verification, *, dry_run: bool = False
@@ -452,7 +378,7 @@ class Registry(Verbs):
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
-        workspace, author = self._reread(), self.author()
+        workspace, author = self.refresh(), self.author()
         return verification.verify(workspace, any_id, statement, author, dry_run=dry_run)
 
     def check(
@@ -484,12 +410,6 @@ class Registry(Verbs):
             dry_run=dry_run,
             proposed=proposed,
         )
-
-    def update_baseline(self) -> tuple[int, bool]:
-        """Rewrite the baseline; return the number of findings and whether the file changed."""
-        from orbit_registry.checks import engine
-
-        return engine.update_baseline(self.workspace)
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
         """Update the snapshot and the push index."""
@@ -582,63 +502,20 @@ class Registry(Verbs):
 
         return coverage(self.workspace)
 
-    def enforcement(self) -> Enforcement:
-        """Return how far each live decision is enforced."""
-        from orbit_enforce.coverage import enforcement
-
-        return enforcement(self.workspace, self.collection.records)
-
-    def try_checks(self, name: str = "", file: str | None = None) -> CheckTrial:
-        """Run the checks of a record over the tree, or one (`ID/CHECK`),
-        or those of a YAML file.
-        """
-        from orbit_enforce.run import record_of_file, try_checks
-
-        any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
-        record = record_of_file(self.workspace, file) if file is not None else self._found(any_id)
-        return try_checks(self.workspace, record, check)
-
     def check_text(self, path: str, text: str) -> tuple[Diagnostic, ...]:
         """Return what a text would break as the content of a file (from the root)."""
-        if not any("checks" in record.data for record in self.collection.records):
-            return ()
-        from orbit_enforce.run import check_text
+        from orbit_registry.lifecycle.record_checks import runner, stated
 
-        return check_text(self.workspace, self.collection.records, path, text)
+        records = stated(self.collection.records)
+        running = runner() if records else None
+        return running.check_text(self.workspace, records, path, text) if running else ()
 
-    def checks_of_file(self, path: str) -> list[DecisionCheck]:
+    def checks_of_file(self, path: str) -> list[StatedCheck]:
         """Return the checks of live records that look at a file (from the root)."""
-        records = [
-            record
-            for record in self.collection.records
-            if record.phase == "live" and "checks" in record.data
-        ]
-        if not records:
-            return []
+        from orbit_registry.lifecycle.record_checks import checks_of
 
-        from orbit_enforce.spec import checks_of
-
-        return [check for record in records for check in checks_of(record) if check.reads(path)]
-
-    def replay_check(self, name: str, most: int = 2_000, since: str = "") -> Replay:
-        """Replay a check (`ID/CHECK`) over the history, and write the evidence."""
-        from orbit_enforce.replay import replay_check
-
-        return replay_check(self.workspace, self._check_of(name), most, since)
-
-    def promote_check(self, name: str) -> str:
-        """Raise the level of a check by one; return the new level."""
-        from orbit_enforce.evidence import promote
-
-        level = promote(self.workspace, self._check_of(name), self.author())
-        self.refresh()
-        return level
-
-    def _check_of(self, name: str) -> DecisionCheck:
-        from orbit_enforce.spec import check_named
-
-        any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
-        return check_named(self._found(any_id), check)
+        live = [record for record in self.collection.records if record.phase == "live"]
+        return [check for check in checks_of(live) if check.reads(path)]
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
         """Return packages and globs for the given records, or for all open ones that name none,
@@ -672,7 +549,7 @@ class Registry(Verbs):
         """Query the snapshot; return a table, JSON or CSV."""
         from orbit_registry.snapshot.query import query
 
-        return query(self._reread(), sql, form, vectors=self.vectors, reading=self.reading)
+        return query(self.refresh(), sql, form, vectors=self.vectors, reading=self.reading)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

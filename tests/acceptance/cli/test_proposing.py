@@ -222,19 +222,50 @@ def failed(root: Path, session: str, record: str, path: str) -> None:
     append(str(root), event)
 
 
-def test_a_learning_that_is_shown_in_vain_is_a_note(shell: Any) -> None:
-    record_id = shell.learn("Mounts fail without a driver", "--error-pattern", "no driver found")
+def drafted(shell: Any, *flags: str) -> Any:
+    code, answer = shell.json("propose", *flags)
+    assert code == 0
+    return answer["data"]["drafts"]
+
+
+def broken_again(shell: Any, record_id: str) -> None:
+    """Show a record in three sessions, in each of which its error comes again."""
     failed(shell.root, "s-0", record_id, "src/a.py")
     for session in ("s-1", "s-2", "s-3"):
-        assert proposed(shell) == []
+        assert drafted(shell) == []
         event = Event("hook:PreToolUse", 1_795_000_000)
         event.session, event.hits = session, [record_id]
         append(str(shell.root), event)
         failed(shell.root, session, record_id, "src/a.py")
-    (entry,) = proposed(shell)
-    assert entry["title"] == f"{record_id}: showing it is not enough"
-    assert "failed 3 times" in entry["reason"]
-    assert proposed(shell) == []
+
+
+def test_a_learning_that_is_shown_in_vain_is_drafted_as_a_rule(shell: Any) -> None:
+    record_id = shell.learn("Mounts fail without a driver", "--error-pattern", "no driver found")
+    broken_again(shell, record_id)
+    (tried,) = drafted(shell, "--dry-run")
+    (entry,) = drafted(shell)
+    assert {**entry, "id": None} == tried
+    assert (entry["of"], entry["failed"], entry["check"]) == (record_id, 3, None)
+    rule = shell.data("show", entry["id"])
+    assert (rule["status"], rule["title"]) == ("suggested", "Mounts fail without a driver")
+    assert rule["links"] == [{"rel": "derived_from", "to": record_id}]
+    shell("reject", entry["id"], "--reason", "it is one machine")
+    assert drafted(shell) == []
+
+
+def test_a_draft_has_the_check_that_its_lesson_states(shell: Any) -> None:
+    title = "Use `httpx` instead of `requests` here"
+    record_id = shell.learn(title, "--error-pattern", "timed out", "--path", "src/**")
+    broken_again(shell, record_id)
+    (entry,) = drafted(shell)
+    assert entry["check"]["fails"] == ["requests"]
+    assert entry["check"]["passes"] == ["httpx"]
+    (shell.root / "src").mkdir(exist_ok=True)
+    (shell.root / "src/a.py").write_text("import requests\n", "utf-8")
+    assert shell("accept", entry["id"], "--yes")[0] == 0
+    answer = shell.json("check")[1]
+    codes = {row.get("check"): row["path"] for row in answer["diagnostics"]}
+    assert codes[f"{entry['id']}/no-requests"] == "src/a.py"
 
 
 def test_a_rule_that_is_shown_in_vain_asks_for_a_check(shell: Any) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.hook.call import Call
 from orbit_registry.hook.context import Context
 from orbit_registry.hook.index import Index, read_index
@@ -40,17 +39,20 @@ NAMES = (
 
 
 def decision(number: int, title: str, *names: str, chosen: str = "", **stated: object) -> Record:
-    data = {
+    data: dict[str, object] = {
         "id": f"ADR-{number:04d}",
         "status": "accepted",
         "title": title,
         "date": f"2026-01-{number:02d}",
         **stated,
     }
-    options = Options(
-        tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen
-    )
-    return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", options=options)
+    if names:
+        data["rejected"] = [
+            {"option": name, "reason": f"reason {at}"} for at, name in enumerate(names)
+        ]
+
+    prose = f"Chosen option: {chosen}" if chosen else ""
+    return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", prose)
 
 
 def index_of(root: Path, *records: Record, weights: search.Weights | None = None) -> Index:
@@ -246,10 +248,14 @@ def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
     )
 
 
-def test_a_text_rejects_nothing_before_the_decision() -> None:
-    options = [{"option": "Kafka", "reason": "no broker here"}]
-    entry = decision(1, "Keep a queue", "Redis", status="proposed", rejected=options)
-    assert [option.option for option in entry.rejected] == ["Kafka"]
+def test_the_names_that_a_person_states_are_those_that_count(tmp_path: Path) -> None:
+    options = [{"option": "A broker of its own", "names": ["Kafka", "NATS"]}]
+    index = index_of(tmp_path, decision(1, "Keep a queue", rejected=options))
+
+    assert list(map(option_of, shown(index, text="send it through nats"))) == [
+        "A broker of its own"
+    ]
+    assert shown(index, text="we want a broker of its own") == []
 
 
 @pytest.mark.parametrize(

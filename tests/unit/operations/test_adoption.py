@@ -383,12 +383,12 @@ def test_a_renamed_log_is_followed(registry: Registry) -> None:
     registry = Registry.open(root)
     assert missing(registry) == ["ADR-0001", "ADR-0002"]
 
-    would = registry.backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True)
+    would = registry.adr_backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True).data
     assert ([outcome.record for outcome in would.of("changed")], missing(registry)) == (
         ["ADR-0001", "ADR-0002", None],
         ["ADR-0001", "ADR-0002"],
     )
-    done = registry.backfill(moves=[("DECISIONS.md", "LOG.md")])
+    done = registry.adr_backfill(moves=[("DECISIONS.md", "LOG.md")]).data
     assert done.outcomes == would.outcomes
     registry = Registry.open(root)
     assert (paths(registry), missing(registry)) == (

@@ -1,5 +1,6 @@
 """Clusters of learnings, and learnings to retire."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,8 +15,7 @@ from orbit_loop.consolidate import (
     retirement_candidates,
     without_derived,
 )
-from orbit_measure.effect import report
-from orbit_measure.stats import Pair
+from orbit_loop.history import History
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -126,23 +126,18 @@ def test_unused_learnings_may_be_retired() -> None:
     votes = (Vote("L-00003", "m", NOW, "T-1"),)
     new = learning("L-00008", "Quite new", [], [], created_at="2026-11-20T00:00:00Z")
     current = RecordSet([*LEARNINGS[:2], replace(LEARNINGS[2], votes=votes), *LEARNINGS[3:], new])
-    shown = {"L-00001": range(12), "L-00002": range(12), "L-00004": range(9), "ADR-0001": range(60)}
-    pairs = [
-        Pair(f"session {number}", name, withheld=False, opened=name == "L-00002" and number < 3)
-        for name, numbers in shown.items()
-        for number in numbers
-    ]
-    usage = replace(report(pairs, {}), days=90.0)
+    usage = History(90.0, 60, Counter({"L-00001": 12, "L-00002": 12, "L-00004": 9, "L-00006": 30}))
+    usage.opened = Counter({"L-00002": 3})
+    usage.failed_before = Counter({"L-00006": 4})
     assert retirement_candidates(current, usage, NOW) == {
         "L-00001": "shown in 12 sessions, opened in none, without a vote",
         "L-00005": "never shown in 90 days and 60 sessions",
-        "L-00006": "never shown in 90 days and 60 sessions",
     }
-    assert retirement_candidates(current, replace(report(pairs[-5:], {}), days=90.0), NOW) == {}
+    assert retirement_candidates(current, History(90.0, 5), NOW) == {}
 
 
 def test_contradicted_learnings_may_be_retired() -> None:
     link = [{"rel": "contradicts", "to": "L-00005"}]
     against = learning("L-00010", "Tooltips are fine", [], [], links=link)
-    result = retirement_candidates(RecordSet([*LEARNINGS, against]), report([], {}), NOW)
+    result = retirement_candidates(RecordSet([*LEARNINGS, against]), History(), NOW)
     assert result == {"L-00005": "contradicted by L-00010"}

@@ -16,7 +16,7 @@ from orbit_registry.errors import plural
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.site.feeds import ENTRIES
-from orbit_registry.site.markdown_words import escaped, link, table
+from orbit_registry.site.markdown_words import escaped, link
 from orbit_registry.site.urls import safe_segment
 
 AREAS, EVENTS = "areas/", "events/"
@@ -248,6 +248,15 @@ def _answer(overview: Overview, answer: Answer) -> Iterator[str]:
     if result.is_cut:
         command = f"`orbit fleet report {answer.question.name} --rows N`"
         yield f"These are the first {MOST}; {command} shows more."
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose cells are Markdown."""
+    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
+    for row in rows:
+        lines.append(" | ".join(cell.replace("|", "\\|") for cell in row))
+
+    return "\n".join(f"| {line} |" for line in lines)
 
 
 def _cells(overview: Overview, row: Sequence[object]) -> list[str]:

@@ -16,9 +16,9 @@ from typing import Any
 from orbit_loop.capture.candidates import Candidate, Provenance, propose
 from orbit_loop.capture.findings import Lesson, Observer
 from orbit_loop.capture.project import Project
-from orbit_loop.capture.transcripts import Progress, entries_in
 from orbit_loop.capture.turns import Session, Turn, turns
 from orbit_registry.agents.agent import newest_first, open_transcript, transcript_readers
+from orbit_registry.agents.transcripts import Progress, entries_in
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
@@ -183,11 +183,10 @@ def transcripts_of(
         return [(owner, path)]
 
     names = [agent] if agent in READERS else list(READERS)
-    listed = [
-        (name, transcript)
-        for name in names
-        for transcript in READERS[name].sessions(workspace.root)
-    ]
+    listed: list[tuple[str, Path]] = []
+    for name in names:
+        listed += [(name, transcript) for transcript in READERS[name].sessions(workspace.root)]
+
     if agent == EVENTS:
         ids = set(filter(None, sessions))
         return [

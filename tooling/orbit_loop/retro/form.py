@@ -22,8 +22,12 @@ _VERBS = {"stop": "Stop", "start": "Start"}
 
 @cache
 def _parts() -> Mapping[str, str]:
-    headings: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
-    return {heading: part for part, listed in headings.items() for heading in listed}
+    table: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
+    parts: dict[str, str] = {}
+    for part, headings in table.items():
+        parts |= dict.fromkeys(headings, part)
+
+    return parts
 
 
 def part_of(heading: str) -> str:
@@ -104,16 +108,14 @@ class Retro:
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
         """Findings worth a learning, each with its label."""
-        lists = (
-            ("durable", self.durable_behavior),
-            ("worked", self.worked),
-            ("struggled", self.struggled),
+        labels: dict[str, str] = dict.fromkeys(self.durable_behavior, "durable")
+        for label, texts in (("worked", self.worked), ("struggled", self.struggled)):
+            for text in texts:
+                labels.setdefault(text, label)
+
+        return tuple(
+            (label, text) for text, label in labels.items() if len(text) >= SHORTEST_FINDING
         )
-        pairs = [
-            (word, text) for word, texts in lists for text in texts if len(text) >= SHORTEST_FINDING
-        ]
-        words = {text: word for word, text in reversed(pairs)}  # of two labels the first counts
-        return tuple((word, text) for word, text in pairs if words[text] == word)
 
     def noise(self, fewest_targets: int) -> str:
         """Return why the retro is not worth recording; empty if it is."""
@@ -142,7 +144,9 @@ class Retro:
         """Merge with a later retro: its outcomes and texts win, lists are united."""
         outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
         lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
-        new_text = more.text and more.text not in self.text
+        text = self.text
+        if more.text not in self.text:
+            text = "\n\n".join(filter(None, (self.text, more.text)))
 
         return replace(
             self,
@@ -151,7 +155,7 @@ class Retro:
             title=more.title or self.title,
             summary=more.summary or self.summary,
             outcomes=tuple(outcomes.values()),
-            text="\n\n".join(filter(None, (self.text, more.text))) if new_text else self.text,
+            text=text,
             **lists,
         )
 
@@ -161,7 +165,17 @@ class Retro:
         for heading, texts in (("What worked", self.worked), ("What struggled", self.struggled)):
             if texts:
                 parts.append(f"## {heading}\n\n" + "\n".join(f"- {text}" for text in texts))
-        return "\n\n".join([*parts, *([self.text] if self.text else [])]) + "\n"
+        if self.text:
+            parts.append(self.text)
+
+        return "\n\n".join(parts) + "\n"
+
+
+def outcome_from(value: object) -> Outcome:
+    """Return an outcome that is a text, or a mapping with the names of its fields."""
+    if isinstance(value, str):
+        return read_outcome(value)
+    return _outcome(value, "an outcome")
 
 
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
@@ -297,7 +311,9 @@ def _line(value: object, name: str, where: str) -> str:
 
 
 def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
-    listed: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
+    listed: list[Any] = value if isinstance(value, list) else [value]
+    if value is None:
+        listed = []
     if any(not isinstance(text, str) for text in listed):
         raise UsageError(f"{where}: `{name}` is not a list of texts", hint=_FORM)
     return _merge_texts((), (" ".join(text.split()) for text in listed))
@@ -391,7 +407,8 @@ def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str,
             cells["attempts"] = (
                 int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
             )
-            cells["tools"] = [tool for tool in (word.strip() for word in tools.split(",")) if tool]
+            words = map(str.strip, tools.split(","))
+            cells["tools"] = list(filter(None, words))
             cells["target"] = cells.get("target", cells.get("story"))
 
             rows.append(cells)

@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_loop.log import LoopLog
 from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording
 from orbit_registry.lifecycle.code_citation import BadCitation
+from orbit_registry.lifecycle.record_checks import runner
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
@@ -43,10 +43,10 @@ from orbit_registry.repository.documents import (
     Document,
     Documents,
     decision_paths,
+    filled_from,
     load_document,
     prose_in,
     row_of_document,
-    with_options,
     with_prose,
 )
 from orbit_registry.repository.inherited import copy_digest
@@ -100,8 +100,6 @@ class CheckContext:
     """State of the work tree and of git."""
     filesystem: FilesystemView = field(default_factory=FilesystemView)
     """Current state of fingerprint inputs and evidence."""
-    loop: LoopLog | None = None
-    """The events of the loop, where they are what is checked."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     text: Callable[[str], str | None] = lambda path: None
     """Returns the text of a file, named from the root; None where it has none."""
@@ -119,8 +117,8 @@ class CheckContext:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Added | None = None
     """The packages and modules that the change adds; None where nothing is compared."""
-    with_options: Callable[[], Iterable[Record]] = tuple
-    """Returns the records with the options that their texts reject."""
+    filled: Callable[[], Iterable[Record]] = tuple
+    """Returns the records with their prose."""
     built: Mapping[str, Built] = field(default_factory=dict)
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
@@ -129,7 +127,7 @@ class CheckContext:
     """Citations in code of decisions that no longer hold or are not there."""
     added_lines: AbstractSet[tuple[str, int]] = frozenset()
     """Path and number of the lines with such a citation that the change adds."""
-    options_before: Callable[[], Sequence[Record]] | None = None
+    filled_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     without_secrets: AbstractSet[str] = frozenset()
     """The records, by path, of which no text holds a secret; others may have one."""
@@ -533,10 +531,9 @@ def collect_inputs(
 
     enforced: tuple[Diagnostic, ...] = ()
     checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
-    if records or checked_before:
-        from orbit_enforce.run import enforce  # most projects have no check
-
-        enforced = enforce(
+    running = runner() if records or checked_before else None  # most projects have no check
+    if running is not None:
+        enforced = running.enforce(
             workspace,
             records,
             facts.tracked,
@@ -703,16 +700,16 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     def filled() -> RecordSet:
         return inputs.reading.filled
 
-    options_before = None
+    filled_before = None
     if inputs.policy is not None:
-        options_before = partial(_options_before, inputs, inputs.policy, filled)
+        filled_before = partial(_filled_before, inputs, inputs.policy, filled)
 
     return replace(
         context,
         added=inputs.added,
         built=inputs.built,
-        with_options=filled,
-        options_before=options_before,
+        filled=filled,
+        filled_before=filled_before,
     )
 
 
@@ -724,10 +721,10 @@ def _meanings(
     return headline_meanings(workspace, kind, wordings, threshold)
 
 
-def _options_before(
+def _filled_before(
     inputs: Inputs, policy: Policy, filled: Callable[[], Iterable[Record]]
 ) -> list[Record]:
-    """Return the records of the base with the options that their texts reject there."""
+    """Return the records of the base with their prose there."""
     from orbit_registry.checks.protected import text_paths
 
     changed = inputs.facts.changed or frozenset()
@@ -739,11 +736,11 @@ def _options_before(
         if current is None or not changed.isdisjoint((record.path, *text_paths(record))):
             touched.append(record)
         else:
-            same.append(replace(record, prose=current.prose, options=current.options))
+            same.append(replace(record, prose=current.prose))
 
     contents = _contents_before(inputs.workspace, policy, touched)
     texts = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
-    return [*same, *with_options(touched, texts.get)]
+    return [*same, *filled_from(touched, texts.get)]
 
 
 def _contents_before(

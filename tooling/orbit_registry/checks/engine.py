@@ -10,6 +10,7 @@ from typing import cast
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
 from orbit_registry.errors import OrbitError
+from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
@@ -194,8 +195,6 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     if not any(diagnostic.check for diagnostic in (*result.diagnostics, *result.allowed)):
         return {}
 
-    from orbit_enforce.spec import checks_of  # most projects have no check
-
     address = str(workspace.config.site.get("base_url") or "").rstrip("/")
     says: dict[str, tuple[str, str]] = {}
     for record in read_collection(workspace).records:
@@ -205,7 +204,7 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
         page = ""
         if address.startswith("http"):
             page = f"{address}/{record.kind.plural}/{record.id}/"
-        for check in checks_of(record):
+        for check in checks_of([record]):
             says[check.name] = (check.say, page)
 
     return says

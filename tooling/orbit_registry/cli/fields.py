@@ -1,10 +1,8 @@
 """Options made from a kind's schema, and record fields made from options."""
 
-import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
@@ -15,7 +13,6 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.writer import FIXED
-from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
 _SHARED = ("scope", "links", "evidence", "legacy_ids", "distinct_from", "freshness", "labels")
 MANAGED = FIXED | {
@@ -25,7 +22,6 @@ MANAGED = FIXED | {
     "title",
     "reviewed_at",
 }  # fields that have options of their own, or none
-STANDARD_INPUT = "-"
 
 
 class _RequiredUnlessEdited(click.Option):
@@ -325,23 +321,3 @@ def _entry_words(entry: object) -> str:
         if isinstance(entry, Mapping)
         else str(entry)
     )
-
-
-def text_from(value: str) -> str:
-    """Return the text of a file or pipe; `-` is standard input."""
-    path = Path(value)
-    if value == STANDARD_INPUT:
-        return _read_stream(sys.stdin.buffer, "the standard input")
-    if path.is_fifo():  # process substitution: `--body-file <(command)`
-        with path.open("rb") as pipe:
-            return _read_stream(pipe, value)
-    return read_text(path.resolve())
-
-
-def _read_stream(stream: BinaryIO, name: str) -> str:
-    """Read at most `RECORD_LIMIT`: a stream may be endless."""
-    content = stream.read(RECORD_LIMIT + 1)
-    if len(content) > RECORD_LIMIT:
-        message = f"{name} has more than {RECORD_LIMIT:,} bytes, the most that is read"
-        raise RefusedError(message, hint="move long text elsewhere")
-    return decode(content, Path(name))

@@ -15,10 +15,11 @@ from pathlib import Path
 import click
 
 from orbit_registry.answers.table import commands
+from orbit_registry.cli.help import finished
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
-from orbit_registry.seams import extras
+from orbit_registry.seams import extras, kind_folders
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -44,17 +45,17 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Write": {
         "adr": ("adr:group", "Write, list and change decisions (ADRs)."),
         "learning": ("learning:group", "Write, list and change learnings."),
-        "link": ("records:link", "Link two records."),
-        "unlink": ("records:unlink", "Remove a link between two records."),
+        "link": ("", ""),
+        "unlink": ("", ""),
         "scope": ("", ""),
         "run": ("resources:run_command", "Run a reviewed script that is a resource."),
         "refresh": ("resources:refresh_command", "Update a resource from its file."),
     },
     "Review": {
-        "review": ("review:review_command", "List what needs a person's attention."),
-        "accept": ("review:accept", "Accept records that wait for review."),
-        "reject": ("review:reject", "Reject records that wait for review."),
-        "retire": ("review:retire", "Retire records that no longer hold."),
+        "review": ("", ""),
+        "accept": ("", ""),
+        "reject": ("", ""),
+        "retire": ("", ""),
         "stale": ("", ""),
         "verify": ("", ""),
     },
@@ -65,15 +66,15 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "match": ("", ""),
         "explain": ("", ""),
         "related": ("", ""),
-        "brief": ("brief:brief", "Print what an agent should know before a task."),
+        "brief": ("", ""),
         "query": ("", ""),
     },
     "Check": {
         "check": ("check:check", "Check all records: the gate for CI."),
         "diff": ("diff:diff", "Show what a change does to the records."),
         "audit": ("", ""),
-        "baseline": ("check:baseline", "Record today's findings, so that only new ones fail."),
-        "resolve": ("check:resolve", "Repair a merge: numbers, decision logs, votes."),
+        "baseline": ("", ""),
+        "resolve": ("", ""),
         "coverage": ("", ""),
     },
     "Publish": {
@@ -81,10 +82,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "snapshot": ("", ""),
     },
     "Learn from work": {
-        "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
-    },
-    "Measure": {
-        "events": ("", ""),
+        "lessons": ("", ""),
     },
 }
 """Commands by job: where each is, and its line in the help; both are empty where the table of
@@ -133,13 +131,14 @@ propose prove refresh replay retro run sync unlink watchdog
 FURTHER = frozenset(_FURTHER.split())
 """Commands that the list of all commands only names: few people type them."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
-    "queue": ("review:queue", "List what waits for review."),
-    "promote": ("review:promote", "Accept records that wait for review."),
+    "queue": ("", ""),
+    "promote": ("", "Accept records that wait for review."),
     "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
 }
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
-
+SYNONYMS = {"promote": "accept"}
+"""Earlier names of operations."""
 USUAL_WORDS = {
     "build": "orbit site build",
     "delete": "orbit retire ID",
@@ -215,10 +214,10 @@ class Commands(_Suggesting):
         if target:
             module, _, name = target.partition(":")
             command = getattr(importlib.import_module(module), name)
-        elif cmd_name in commands():
+        elif SYNONYMS.get(cmd_name, cmd_name) in commands():
             from orbit_registry.cli.operations import table_command
 
-            command = table_command(cmd_name)
+            command = table_command(SYNONYMS.get(cmd_name, cmd_name))
         elif cmd_name == "help":
             command = help_command
         elif cmd_name in _kind_names():
@@ -230,7 +229,7 @@ class Commands(_Suggesting):
         elif cmd_name == "new":
             command = _New("new", help=_NEW_HELP, hidden=True)
 
-        return command and _with_example_lines(command)
+        return command and finished(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands that most people need, without importing them."""
@@ -243,29 +242,6 @@ class Commands(_Suggesting):
         """Name the command that lists the rest."""
         formatter.write_paragraph()
         formatter.write_text("All commands by job: orbit help --all")
-
-
-_EXAMPLES = re.compile(r"(?<=\n\n)( *)(?=(?:orbit|eval) )")
-
-
-def _with_example_lines(command: click.Command) -> click.Command:
-    # click keeps the lines of a paragraph that begins with this character.
-    command.help = _EXAMPLES.sub("\\1\b\n\\1", command.help or "")
-    _take_consent(command)
-    for inner in command.commands.values() if isinstance(command, click.Group) else ():
-        _with_example_lines(inner)
-    return command
-
-
-def _take_consent(command: click.Command) -> None:
-    """Let a command that has a trial take `--yes` too, where it asks nothing: a script says so
-    once for every command.
-    """
-    flags = {flag for parameter in command.params for flag in parameter.opts}
-    if "--dry-run" in flags and "--yes" not in flags:
-        command.params.append(
-            click.Option(["--yes"], is_flag=True, hidden=True, expose_value=False)
-        )
 
 
 class _New(_Suggesting):
@@ -337,8 +313,11 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
 def _kind_names() -> list[str]:
     """Return the kinds without a line in the help, from folder names alone."""
     placed = command_lines()
-    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml")]
-    shipped = [name for name in shipped if name not in placed]
+    shipped: list[str] = []
+    for kinds in (KINDS, *kind_folders()):
+        names = [file.parent.name for file in kinds.glob("*/kind.yaml")]
+        shipped += [name for name in names if name not in placed]
+
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         if (parent / ".orbit").is_dir():

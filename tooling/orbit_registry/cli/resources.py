@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
+from orbit_registry.answers.inputs import STANDARD_INPUT
+from orbit_registry.cli.fields import fields_from, shared_options
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry
 from orbit_registry.cli.setup import import_records
 from orbit_registry.cli.writer import say

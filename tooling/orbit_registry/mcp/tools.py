@@ -8,16 +8,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from orbit_registry.answers.agent_fields import fields_of_any, own_fields, required_fields
 from orbit_registry.formats import yaml
 from orbit_registry.hook.events import NOTE_SKIPS
 from orbit_registry.hook.task_class import CLASSES
-from orbit_registry.mcp import read_tools, write_tools
 from orbit_registry.mcp.operations import operations_with_tools, run_of, tool_of
-from orbit_registry.mcp.tool import Tool, fields_of_any, own_fields, required_fields
-from orbit_registry.mcp.write_tools import may_run
+from orbit_registry.mcp.tool import Tool
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
 from orbit_registry.render.records import ORDERS
+from orbit_registry.resources.run import may_run
+from orbit_registry.seams import tool_files
 from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
@@ -34,8 +35,6 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 Those of `orbit.` alone serve every kind.
 """
-_FUNCTIONS = {"run": write_tools.run_script}
-"""Functions whose name is not the tool's."""
 
 
 def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
@@ -86,25 +85,23 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return cast(
-        Mapping[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-    )
+    """Return the words of the tools, those of extras last."""
+    table = cast(dict[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
+    tools = dict(table["tools"])
+    for file in tool_files():
+        added = cast(Mapping[str, Any], yaml.load(file.read_text("utf-8")))
+        tools.update(added["tools"])
+
+    return {**table, "tools": tools}
 
 
 def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> Tool:
-    declared = operations_with_tools().get(name)
-    if declared is not None:
-        run = run_of(declared.load())
-    else:
-        module = write_tools if row.get("writes") else read_tools
-        run = _FUNCTIONS.get(name) or getattr(module, name)
-
     return Tool(
         name,
         row["title"],
         row["description"],
         properties,
-        run,
+        run_of(operations_with_tools()[name].load()),
         row.get("required", ()),
         reads_only=not row.get("writes", False),
         carries=row.get("adds_records", True),

@@ -106,11 +106,10 @@ def read_series_name(name: str) -> FileName | None:
     which a heading has to confirm.
     """
     match = _SERIES.match(name) if read_name(name) is None else None
-    return (
-        FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :])
-        if match
-        else None
-    )
+    if match is None:
+        return None
+
+    return FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :])
 
 
 def series_number(name: str, heading: str) -> str | None:
@@ -147,11 +146,10 @@ def is_decision_folder(name: str) -> bool:
 
 def _status_of_folder(name: str) -> Status | None:
     word = plain(_ORDER.sub("", name))
-    return (
-        STATUS_OF.get("draft" if word == "drafts" else word)
-        if word not in NO_STATUS_FOLDERS
-        else None
-    )
+    if word in NO_STATUS_FOLDERS:
+        return None
+
+    return STATUS_OF.get("draft" if word == "drafts" else word)
 
 
 FOREIGN_FOLDERS = frozenset(

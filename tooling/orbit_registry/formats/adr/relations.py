@@ -207,12 +207,14 @@ def _all_phrases(text: str, start: int, end: int | None) -> Iterator[Phrase]:
         return
 
     behind = list(_ending_phrases(text, start, limit))
-    before = [
-        phrase
-        for phrase in _leading_phrases(text, start, limit)
-        if not any(other.verb.start <= phrase.verb.start < other.verb.end for other in behind)
-    ]
-    phrases = sorted([*behind, *before], key=lambda phrase: phrase.span.start) if behind else before
+    phrases = [*behind]
+    for phrase in _leading_phrases(text, start, limit):
+        if not any(other.verb.start <= phrase.verb.start < other.verb.end for other in behind):
+            phrases.append(phrase)
+
+    if behind:
+        phrases.sort(key=lambda phrase: phrase.span.start)
+
     yield from (_limited(text, start, limit, phrase) for phrase in phrases)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import get_args
 from urllib.parse import quote, unquote
 
@@ -385,12 +386,9 @@ def _relation_named(kind: str) -> str:
 
 def _render_scalar(fact: Fact, value: str) -> str:
     if fact.key != "status":
-        quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
-        return (
-            scalar(value, '"' if quoted else "")
-            if fact.span.end > fact.span.start
-            else f" {scalar(value)}"
-        )
+        length = fact.span.end - fact.span.start
+        quote = '"' if length == len(fact.raw) + 2 else ""
+        return scalar(value, quote) if length else f" {scalar(value)}"
 
     old, as_written = fact.values
     result = scalar(value + _remainder(old, value), as_written)
@@ -423,21 +421,14 @@ FRONT_MATTER = Style("front-matter", _read_front_matter, _render_scalar, _insert
 
 
 def _read_table(header: Header) -> Iterator[Fact]:
-    tables = header.document.tables
-    for table in (
-        table
-        for zone in header.zone
-        for table in within(tables, zone, lambda table: table.span.start)
-    ):
-        for key, cell in pairs(table):
-            if cell.span is None:
-                continue
-
-            if key == "status":
-                yield from read_statement(header.text, cell.span, "table")
-            else:
-                raw = cell.span.of(header.text)
-                yield Fact(key, raw, cell.span, "table", (raw,))
+    for zone in header.zone:
+        for table in within(header.document.tables, zone, lambda table: table.span.start):
+            for key, cell in pairs(table):
+                if cell.span is not None and key == "status":
+                    yield from read_statement(header.text, cell.span, "table")
+                elif cell.span is not None:
+                    raw = cell.span.of(header.text)
+                    yield Fact(key, raw, cell.span, "table", (raw,))
 
 
 def _read_html(header: Header) -> Iterator[Fact]:
@@ -540,20 +531,21 @@ _URL = re.compile(
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
-    links = header.document.links
-    for link in (
-        link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)
-    ):
-        if link.kind != "image" or link.target_span is None:
-            continue
+    yield from islice(_badges(header), 1)
 
-        match = _URL.search(link.target_span.of(header.text))
-        if match:
-            raw = unquote(match["status"]).replace("--", "\0").replace("_", " ").replace("\0", "-")
-            yield Fact(
-                "status", raw, link.target_span, "badge", (link.target_span.of(header.text),)
-            )
-            return
+
+def _badges(header: Header) -> Iterator[Fact]:
+    for zone in header.zone:
+        for link in within(header.document.links, zone, lambda link: link.span.start):
+            if link.kind != "image" or link.target_span is None:
+                continue
+
+            url = link.target_span.of(header.text)
+            match = _URL.search(url)
+            if match is not None:
+                words = unquote(match["status"]).replace("--", "\0").replace("_", " ")
+                raw = words.replace("\0", "-")
+                yield Fact("status", raw, link.target_span, "badge", (url,))
 
 
 def _render_badge(fact: Fact, value: str) -> str:
@@ -685,14 +677,16 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
 
 
 def _cell(header: Header, first: Span) -> Span | None:
-    tables = within(
-        header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start
-    )
-    cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
-    return next(
-        (span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"),
-        None,
-    )
+    start = Span(first.start, first.start + 1)
+    for table in within(header.document.tables, start, lambda table: table.span.start):
+        for key, cell in pairs(table):
+            if key != "status" or cell.span is None:
+                continue
+
+            if normalise_status(cell.span.of(header.text))[0] != "unknown":
+                return cell.span
+
+    return None
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
@@ -754,14 +748,14 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
     """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`;
     several, or none, are no status.
     """
-    ticked = [
-        match
-        for span in boxes
-        if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "
-    ]
+    ticked: list[Span] = []
+    for span in boxes:
+        match = _BOX.match(text, span.start, span.end)
+        if match is not None and match["mark"] != " ":
+            ticked.append(Span(match.end(), span.end))
+
     if len(ticked) == 1:
-        span = next(span for span in boxes if span.start == ticked[0].start())
-        yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
+        yield from read_statement(text, ticked[0], "section")
     else:
         yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
 
