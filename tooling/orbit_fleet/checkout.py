@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from orbit_fleet.lake import Lake, Repository
+from orbit_fleet.names import origin_in
 from orbit_fleet.push import PUSHED, first_commit, put, state_of
 from orbit_fleet.rows import Row, lake_rows
 from orbit_fleet.sources import Source
@@ -170,19 +171,17 @@ def _clone(source: Source, cache: Path, folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
     cache.mkdir(parents=True, exist_ok=True)
-    branch = ("--branch", source.branch) if source.branch else ()
-    words = ("--quiet", "--filter=blob:none", "--no-checkout", "--single-branch", "--no-tags")
-    git = Git(cache, SECONDS)
-    git.run(
-        "clone",
-        *words,
-        "--template=",
-        *branch,
-        "--",
-        source.address,
-        str(part),
-        settings=_SETTINGS,
-    )
+    words = ["--quiet", "--no-checkout", "--single-branch", "--no-tags", "--template="]
+    if origin_in(source.address):
+        # Not of a repository on this machine: it may be shallow, and git fetches what that lacks
+        # by processes that start each other without an end.
+        words.append("--filter=blob:none")
+
+    if source.branch:
+        words += ["--branch", source.branch]
+
+    place = ("--", source.address, str(part))
+    Git(cache, SECONDS).run("clone", *words, *place, settings=_SETTINGS)
     part.rename(folder)
 
 
