@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.capture.talks import write_talk
+from tests.extras.loop.talks import write_talk
 
 from orbit_loop.capture.run import CaptureResult, capture
 from orbit_registry.registry import Registry

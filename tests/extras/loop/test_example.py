@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.acceptance.capture.conftest import Project, stumble
+from tests.extras.loop.conftest import Project, stumble
 
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/capture"
 REQUEST = json.loads((EXAMPLE / "request.json").read_text("utf-8"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.acceptance.capture.conftest import SESSION, Project
+from tests.extras.loop.conftest import SESSION, Project
 
 from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.hook.project import project_root

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.capture.talks import write_talk
+from tests.extras.loop.talks import write_talk
 
 from orbit_loop.capture.run import CaptureResult, capture
 from orbit_loop.capture.turns import LONGEST, MOST_RULES, rules_in

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
+from tests.extras.loop.conftest import SESSION, Project, Talk, stumble
 
 from orbit_registry.hook.events import DISPATCHED, FAILED, NOTED, Event, append
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.acceptance.capture.conftest import Project, Talk, stumble
+from tests.extras.loop.conftest import Project, Talk, stumble
 from tests.files import configure
 
 from orbit_loop.capture.candidates import reads_as_instruction

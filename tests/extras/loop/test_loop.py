@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
+from tests.extras.loop.conftest import SESSION, Project, Talk, stumble
 from tests.files import configure
 
 from orbit_registry.hook.refresh import capture
