@@ -199,7 +199,7 @@ def rows_of_checks(records: Iterable[Record]) -> Iterator[dict[str, object]]:
         for check in checks_of(record):
             yield {
                 "record_id": record.id,
-                "name": check.name,
+                "check_name": check.name,
                 "kind": check.kind.name,
                 "level": check.level,
                 "asks": check.say,
