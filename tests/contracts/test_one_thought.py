@@ -23,9 +23,7 @@ SIMPLE = (
 MOST_NODES = 80
 
 EXCEPTIONS = (
-    "orbit_enforce",
     "orbit_fleet",
-    "orbit_import_orbit",
     "orbit_loop",
     "orbit_measure",
     "orbit_registry/briefs",
@@ -36,7 +34,6 @@ EXCEPTIONS = (
     "orbit_registry/operations/adoption.py",
     "orbit_registry/operations/document_moves.py",
     "orbit_registry/operations/import_report.py",
-    "orbit_registry/registry.py",
     "orbit_registry/render",
     "orbit_registry/review",
 )
