@@ -23,7 +23,6 @@ SIMPLE = (
 MOST_NODES = 80
 
 EXCEPTIONS = (
-    "orbit_enforce",
     "orbit_fleet",
     "orbit_import_orbit",
     "orbit_measure",

@@ -4,6 +4,7 @@ stay texts.
 
 import html
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser
 from tests.acceptance.browsing import served, tab
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
-from tests.extras.fleet.conftest import MakeRepository, push
+from tests.extras.fleet.conftest import push, repository_in
 from tests.files import commit, write, write_record
 
 from orbit_fleet.report import questions
@@ -38,31 +39,31 @@ def build(folder: Path, *words: str) -> dict[str, Any]:
     return result
 
 
-@pytest.fixture
-def shop(make_repository: MakeRepository) -> Path:
-    """Return a repository at a forge, with a decision that has a hostile title."""
-    root = make_repository("shop")
+def shop_in(folder: Path) -> Path:
+    """Make a repository at a forge, with a decision that has a hostile title."""
+    root = repository_in(folder, "shop")
     write(root, "docs/adr/0002-y.md", TEXT)
     fields = {"status": "accepted", "source": {"path": "docs/adr/0002-y.md"}}
     scope = {"tags": ["storage"]}
     file = ".orbit/adrs/ADR-0002/adr.yaml"
     write_record(root, file, title="Cache sessions in Redis", scope=scope, **fields)
     write_record(root, ".orbit/adrs/ADR-0003/adr.yaml", title=HOSTILE, status="accepted")
-    orbit_config = (root / ".git/config").read_text("utf-8")
-    remote = '[remote "origin"]\n\turl = https://github.com/acme/shop\n'
-    (root / ".git/config").write_text(orbit_config + remote, "utf-8")
+    with (root / ".git/config").open("a", encoding="utf-8") as config:
+        config.write('[remote "origin"]\n\turl = https://github.com/acme/shop\n')
+
     commit(root)
     return root
 
 
-@pytest.fixture
-def site(shop: Path, make_repository: MakeRepository, tmp_path: Path) -> Path:
-    """Return the site of a lake with two repositories."""
-    push(shop, tmp_path / "lake", "--repository", "acme/shop")
-    push(make_repository("cart"), tmp_path / "lake")
-    data = build(tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site of a lake with two repositories, which no test changes."""
+    folder = tmp_path_factory.mktemp("organisation")
+    push(shop_in(folder), folder / "lake", "--repository", "acme/shop")
+    push(repository_in(folder, "cart"), folder / "lake")
+    data = build(folder)
     assert (data["diagnostics"], list(answer("fleet site").iter_errors(data["data"]))) == ([], [])
-    return tmp_path / "site"
+    return folder / "site"
 
 
 def text_of(site: Path, url: str) -> str:
@@ -116,27 +117,25 @@ def links_in(page: str) -> Iterator[str]:
             yield href
 
 
-def test_only_a_repository_that_changed_is_written_again(site: Path, shop: Path) -> None:
-    folder = site.parent
-    other = site / "repositories/cart/index.html"
+def test_only_repositories_that_changed_are_written_again(site: Path, tmp_path: Path) -> None:
+    shutil.copytree(site.parent, tmp_path, dirs_exist_ok=True)
+    shop, copy = tmp_path / "shop", tmp_path / "site"
+    other = copy / "repositories/cart/index.html"
     before = other.stat().st_mtime_ns
-    assert build(folder)["data"]["written"] == 0
+    assert build(tmp_path)["data"]["written"] == 0
 
     write_record(shop, ".orbit/adrs/ADR-0004/adr.yaml", title="Use Go", status="accepted")
     commit(shop)
-    push(shop, folder / "lake", "--repository", "acme/shop")
-    assert build(folder)["data"]["written"] > 0
-    assert "Use Go" in text_of(site, "repositories/acme/shop/adrs/ADR-0004")
+    push(shop, tmp_path / "lake", "--repository", "acme/shop")
+    assert build(tmp_path)["data"]["written"] > 0
+    assert "Use Go" in text_of(copy, "repositories/acme/shop/adrs/ADR-0004")
     assert other.stat().st_mtime_ns == before
 
-
-def test_a_repository_that_left_the_lake_leaves_the_site(site: Path) -> None:
-    folder = site.parent
-    orbit(folder, "fleet", "remove", "lake", "acme/shop", "--yes")
-    build(folder)
-    assert not (site / "repositories/acme/shop").exists()
-    assert (site / "repositories/cart/index.html").is_file()
-    assert "acme/shop" not in text_of(site, "repositories")
+    orbit(tmp_path, "fleet", "remove", "lake", "acme/shop", "--yes")
+    build(tmp_path)
+    assert not (copy / "repositories/acme").exists()
+    assert "acme/shop" not in text_of(copy, "repositories")
+    assert other.stat().st_mtime_ns == before
 
 
 def test_the_search_finds_a_word_of_any_repository(site: Path, browser: Browser) -> None:

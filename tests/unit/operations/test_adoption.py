@@ -407,8 +407,6 @@ ALTERNATIVES = """
 - **SQS.** One cloud.
 
 """
-    "\n## Alternatives considered\n\n- Redis: one more server.\n- **SQS.** One cloud.\n\n"
-)
 
 
 def test_an_import_suggests_the_options_that_a_text_rejects(

@@ -28,7 +28,7 @@ from orbit_fleet.site.lists import (
     navigation,
     overview_of,
 )
-from orbit_fleet.site.places import Places, repository_url, root_map
+from orbit_fleet.site.places import REPOSITORIES, Places, repository_url, root_map
 from orbit_fleet.site.repository import member_of, pages_of
 from orbit_registry.model.kind import KindTable, load_kinds
 from orbit_registry.site import feeds
@@ -201,12 +201,14 @@ def _write_repository(job: _Job, state: Repository) -> tuple[int, int, int]:
 
 def _remove(out: Path, name: str) -> int:
     """Remove the pages of a repository that the lake has no longer."""
-    folder = out / repository_url(name)
+    folder = out / repository_url(name).rstrip("/")
     refuse_links(out, folder)
     removed = open_output(folder).finish()
     (folder / MANIFEST).unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # another repository's pages are below
-        folder.rmdir()
+        while folder != out / REPOSITORIES:
+            folder.rmdir()
+            folder = folder.parent
 
     return removed
 

@@ -13,7 +13,6 @@ import click
 from orbit_registry.answers.answer import answer_of
 from orbit_registry.answers.arguments import OF_FILES
 from orbit_registry.answers.call import Call
-from orbit_registry.answers.decide import decision_of, set_status
 from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
@@ -108,6 +107,8 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         of_status: str | None = None,
         dry_run: bool = False,
     ) -> None:
+        from orbit_registry.answers.decide import decision_of, set_status
+
         answer = set_status(
             call_of(kind, output),
             status,

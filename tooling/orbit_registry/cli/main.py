@@ -126,7 +126,7 @@ START: Mapping[str, tuple[str, ...]] = {
 """Commands on the first page of the help."""
 _FURTHER = """
 apply capture clear completion coverage ensure events fail failure lessons note pitch proposal
-propose prove refresh replay retro run sync unlink watchdog
+propose prove refresh replay resource retro run snapshot sync unlink watchdog
 """
 FURTHER = frozenset(_FURTHER.split())
 """Commands that the list of all commands only names: few people type them."""
