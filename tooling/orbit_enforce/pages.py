@@ -5,16 +5,14 @@ and the page of enforced decisions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from orbit_enforce.allowances import Allow, allows_in
 from orbit_enforce.coverage import CLASSES, Classified, Enforcement, enforcement
-from orbit_enforce.evidence import read_evidence, replay_text
 from orbit_enforce.kind import FILE_LIMIT
 from orbit_enforce.spec import DecisionCheck, checks_of
-from orbit_registry.errors import OrbitError
 from orbit_registry.formats.globs import Glob
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.record import Record
@@ -43,11 +41,6 @@ def checks_by_record(
     """
     checked = [(record, checks_of(record)) for record in records if "checks" in record.data]
 
-    try:
-        evidence = read_evidence(publication.workspace)
-    except OrbitError:
-        evidence = {}
-
     allows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for path, value in _allows(publication.workspace, files).items():
         for allow in value:
@@ -62,7 +55,7 @@ def checks_by_record(
         covered = partial(_covers, checks)
         by_record[record.path] = {
             "badge": _badge(checks) if record.phase == "live" else "",
-            "rows": [_row(check, evidence.get(check.name)) for check in checks],
+            "rows": [_row(check) for check in checks],
             "allows": [row for row in allows[record.id] if covered(row["path"])],
         }
 
@@ -106,7 +99,7 @@ def _class_words(name: str) -> tuple[str, str]:
     return word_or(key, name), word_or(f"{key}.what", CLASSES[name])
 
 
-def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, Any]:
+def _row(check: DecisionCheck) -> dict[str, Any]:
     source = f"{check.body['engine']}: {check.body['rule']}" if check.is_reference else ""
     row = {
         "id": check.id,
@@ -114,7 +107,6 @@ def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, 
         "kind": check.kind.name,
         "say": check.say if check.say != check.record.title else "",
         "files": [_glob_text(glob) for glob in check.globs],
-        "evidence": replay_text(check, evidence) if evidence else "",
     }
     for name in ("passes", "fails"):
         row[name] = [_example(example) for example in check.fields.get(name, ())]
