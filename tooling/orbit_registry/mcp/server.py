@@ -229,7 +229,7 @@ class McpServer:
             return listed_tools(aliases=self._aliases, workspace=workspace)
 
         return types.ListToolsResult(
-            tools=[_tool(tool) for tool in await self._in_turn(context, listed)]
+            tools=[listed_tool(tool) for tool in await self._in_turn(context, listed)]
         )
 
     async def _call_tool(
@@ -241,7 +241,7 @@ class McpServer:
             return dispatch.reply(params.name, params.arguments or {}, caller, opened)
 
         try:
-            return _result(await self._in_turn(context, called))
+            return result_of(await self._in_turn(context, called))
         except dispatch.UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, f"{error.message}; {error.hint}") from None
 
@@ -314,7 +314,8 @@ class McpServer:
             raise MCPError(types.INVALID_PARAMS, str(message)) from None
 
 
-def _tool(tool: Tool) -> types.Tool:
+def listed_tool(tool: Tool) -> types.Tool:
+    """Return a tool as a client lists it."""
     hints = types.ToolAnnotations(
         title=tool.title,
         read_only_hint=tool.reads_only,
@@ -332,7 +333,8 @@ def _tool(tool: Tool) -> types.Tool:
     )
 
 
-def _result(reply: dispatch.Reply) -> types.CallToolResult:
+def result_of(reply: dispatch.Reply) -> types.CallToolResult:
+    """Return a reply as the protocol has it."""
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
     data, meta = dict(reply.structured), None
     if reply.sidecar is not None:

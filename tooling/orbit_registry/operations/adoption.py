@@ -17,6 +17,7 @@ from functools import partial
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
 from orbit_registry.formats.adr.front_matter import read_front_matter, read_toml
+from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.adr.vocabulary import field_of
 from orbit_registry.formats.position import Span
 from orbit_registry.model.ids import new_uid
@@ -29,7 +30,6 @@ from orbit_registry.operations.document_facts import (
     document_fields,
     document_uid,
     number_candidates,
-    rejected_data,
 )
 from orbit_registry.operations.document_moves import config_changes, follow_moves
 from orbit_registry.operations.document_plan import (
@@ -50,7 +50,7 @@ from orbit_registry.operations.import_report import (
 )
 from orbit_registry.operations.link_targets import UNRESOLVED, FieldsByRecord, tabulate
 from orbit_registry.repository.codec import data_in, list_in, record_of
-from orbit_registry.repository.documents import Document, decision_paths
+from orbit_registry.repository.documents import Document, decision_paths, entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids, numbers_of_folders
 from orbit_registry.repository.reader import read_collection
@@ -333,7 +333,7 @@ def _unlisted_options(
         if "rejected" in record.data or record.phase != "live":
             continue
 
-        rejected = rejected_data(candidate)
+        rejected = rejected_data(entry_text(candidate.document, candidate.entry))
         if rejected:
             names = ", ".join(str(option["option"]) for option in rejected[:_NAMED])
             more = f" and {len(rejected) - _NAMED} more" if len(rejected) > _NAMED else ""

@@ -19,12 +19,11 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.model import AdrDocument, is_same_title
-from orbit_registry.formats.adr.options import suggested_options
+from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document
 from orbit_registry.formats.adr.vocabulary import is_iso_date
 from orbit_registry.formats.markdown import parse_markdown
-from orbit_registry.formats.position import Span
 from orbit_registry.judgements.is_moment import DAY_REMEDY, is_review_day
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
@@ -392,8 +391,7 @@ def _new_files(
     source |= {"format": str(request.style), "authority": "record"}
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
     values = {**_fields(request), "legacy_ids": names, "source": source}
-    options = suggested_options(parse_markdown(body), Span(0, len(body)))
-    values["rejected"] = [option.as_data() for option in options]
+    values["rejected"] = rejected_data(body)
 
     data = new_data(kind, record_id, new_uid(), author, values)
     text, record = build_record(workspace, kind, author, record_id, data)

@@ -16,14 +16,12 @@ from orbit_registry.formats.adr.file_names import (
     read_series_name,
 )
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.options import suggested_options
-from orbit_registry.formats.markdown import parse_markdown
-from orbit_registry.formats.position import Span
+from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.model.record import UNREAD_STATUS
 from orbit_registry.model.votes import format_time
-from orbit_registry.repository.documents import LOG_NAME, Document, entry_span, heading_of
+from orbit_registry.repository.documents import LOG_NAME, Document, entry_text, heading_of
 
 HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
@@ -301,7 +299,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
         UNREAD_STATUS: entry.status_syntax,
         "date": (entry.date or "")[:40],
     }
-    fields["rejected"] = rejected_data(decision.candidate)
+    fields["rejected"] = rejected_data(entry_text(candidate.document, entry))
     fields["tasks"] = words(entry.tasks)
     fields["deciders"] = words(entry.deciders)
     fields["labels"] = words(entry.tags)
@@ -310,13 +308,6 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
     fields["legacy_ids"] = list(decision.legacy_ids)
     fields["source"] = {name: value for name, value in source.items() if value is not None}
     return fields
-
-
-def rejected_data(candidate: Candidate) -> list[dict[str, object]]:
-    """Return the options that a document seems to reject, as its record lists them."""
-    document = parse_markdown(candidate.document.text)
-    options = suggested_options(document, Span(*entry_span(candidate.entry)))
-    return [option.as_data() for option in options]
 
 
 def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.adr.options import suggested_options
-from orbit_registry.formats.markdown import parse_markdown
-from orbit_registry.formats.position import Span
 
 MADR = """# Use PostgreSQL for the job queue
 
@@ -34,8 +32,7 @@ Chosen option: {chosen}
 
 def rejected(text: str) -> list[tuple[str, str]]:
     """Return the rejected options of a text with their reasons."""
-    options = suggested_options(parse_markdown(text), Span(0, len(text)))
-    return [(option.option, option.reason) for option in options]
+    return [(option.option, option.reason) for option in suggested_options(text)]
 
 
 def section(heading: str, *lines: str) -> str:

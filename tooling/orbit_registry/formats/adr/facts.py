@@ -1,6 +1,5 @@
 """Facts of a header, in all styles that state some."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from orbit_registry.formats.adr.headings import TitleParts
 from orbit_registry.formats.adr.model import (
     Fact,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.styles import (
     BADGE,
     BULLETS,
@@ -46,7 +46,7 @@ STYLES = (
 _NO_VALUE = word_set("no_value")
 
 
-_BETWEEN_TASKS = re.compile(r",[ ]+(?=[\[#A-Z])")
+_BETWEEN_TASKS = pattern("between_tasks")
 
 
 class Facts:

@@ -1,6 +1,5 @@
 """Entries of a log: the headings, or the rows of a table, that are decisions."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -12,20 +11,17 @@ from orbit_registry.formats.adr.header import (
 from orbit_registry.formats.adr.headings import (
     TitleParts,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.markdown import (
     Document,
     Heading,
 )
 from orbit_registry.formats.position import Span
 
-_CODED = re.compile(
-    r"[*_`\[]{0,3}(?P<code>[A-Z]{1,6}[-_ #]?)(?P<number>\d{1,4})[\]*_`]{0,3}"
-    r"(?:[ \t]*[—–:：·|)]|\.(?=[ \t])|[ \t]+-(?=[ \t]))[ \t]*(?=\S)"
-)
-"""A heading of a log that begins with a code of any kind: `KD1 — Title`."""
+_CODED = pattern("coded")
 
 
-_ROW_NUMBER = re.compile(r"[\[`#]*(?P<code>[A-Za-z]{0,8}[-_ #]?)(?P<number>\d{1,6})[\]`]*")
+_ROW_NUMBER = pattern("row_number")
 
 
 def is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:

@@ -11,7 +11,7 @@ from orbit_registry.formats.adr.headings import section_key, without_numbering
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import word_set
-from orbit_registry.formats.markdown import Document, Heading, within
+from orbit_registry.formats.markdown import Document, Heading, parse_markdown, within
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.sentences import FILLER
 from orbit_registry.formats.untrusted import cut
@@ -55,9 +55,15 @@ class _Option:
     is_rejected: bool
 
 
-def suggested_options(document: Document, span: Span) -> tuple[RejectedOption, ...]:
-    """Return the options that the decision in a span seems to reject, with the reasons."""
-    chosen = chosen_option(span.of(document.text))
+def rejected_data(text: str) -> list[dict[str, object]]:
+    """Return the options that a decision's text seems to reject, as a record lists them."""
+    return [option.as_data() for option in suggested_options(text)]
+
+
+def suggested_options(text: str) -> tuple[RejectedOption, ...]:
+    """Return the options that a decision's text seems to reject, with the reasons."""
+    document, span = parse_markdown(text), Span(0, len(text))
+    chosen = chosen_option(text)
     options: list[_Option] = []
     details: list[_Option] = []
     covered: list[Span] = []

@@ -48,6 +48,7 @@ from orbit_registry.formats.adr.model import (
     AdrFile,
     Fact,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.problems import BLANK_TITLE, UNNAMED, short
 from orbit_registry.formats.adr.styles import (
     row_facts,
@@ -73,30 +74,22 @@ from orbit_registry.formats.wording import plain
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-_COMPONENT = re.compile(
-    r"<[A-Z][\w.]*(?:\s[^<>]{0,200})?/>|<(?P<tag>[A-Z][\w.]*)\s[^<>]{0,200}=[^<>]{0,200}>[^<>]{0,60}</(?P=tag)>"
-    r"|\{\{[<%].{0,200}?[%>]\}\}"
-)
-"""A tag of a page's component, which is no text: `<Badge type="tip" text="accepted" />`."""
+_COMPONENT = pattern("component")
 
 
-_CODE_LINE = re.compile(
-    r"[ \t]{0,3}(?:[-*+|][ \t]+)?[*_]{0,2}[\w -]{1,30}?[*_]{0,2}[ \t]*[:：|][*_]{0,2}[ \t]*\[?`?"
-    r"(?P<code>[A-Z][A-Z0-9]{0,9}[- ](?P<number>\d{1,6}))`?(?:\]\([^()\s]*\))?[ \t|]*(?=$|[,.;(])"
-)
-"""A line of the header that says what a decision is called: `* Proposal: [XE-0007](0007-x.md)`."""
+_CODE_LINE = pattern("code_line")
 
 
 _CODE_LINES = 12  # lines of the header that may say so
 
 
-_CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
+_CHANGE_DATE = pattern("change_date")
 
 
-_OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
+_OF_SERIES = pattern("of_series")
 
 
-_NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
+_NUMBER_FIELD = pattern("number_field")
 
 
 @lru_cache(maxsize=4096)  # pages, snapshot and checks of one run ask about the same documents

@@ -27,6 +27,7 @@ from orbit_registry.formats.adr.header import (
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
 from orbit_registry.formats.adr.html_table import html_tables
 from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
 from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, read_date
@@ -37,9 +38,8 @@ from orbit_registry.formats.untrusted import first_hidden
 from orbit_registry.formats.wording import plain
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
-_NESTED = re.compile(r"(?:[ ]{2,8}|\t)[*+-][ \t]+(?P<item>[^\r\n]+)")
-_DEFINED = re.compile(r"[ \t]*(?:[*+:-][ \t]+)?")
-"""What comes before a value below its key: an item's mark, or that of a definition."""
+_NESTED = pattern("nested")
+_DEFINED = pattern("defined")
 _LINE_ENDS = ("\n", "\r\n", "\r")
 _NAMES_ONE = re.compile(r"\d|\]\(|\[\[")
 _OF_DECISIONS = frozenset(get_args(Rel))
@@ -134,8 +134,7 @@ def _without_comment(text: str, span: Span) -> Span:
 _SHORT = 80
 _MARKS = (":::", "!!!", "???", "{{", "{%", "{:")
 """How lines begin that a site generator reads, and that are no text."""
-_OTHER_KEY = re.compile(r"[A-Z][\w.-]*(?:[ ][\w.-]+){0,4}:[ ]")
-"""A line with an unknown key: `Implementation Status: verified`."""
+_OTHER_KEY = pattern("other_key")
 
 
 def _read_lines(header: Header) -> Iterator[Fact]:
@@ -265,12 +264,7 @@ BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _rea
 LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lines))
 
 
-_NAMES_DECISION = re.compile(
-    r"[`\"']*(?:(?:ADR|RFC)[- #]?\d{1,9}|\d{3,5}-[\w-]+|\[\[[^\[\]]+\]\]|[^\s\[\]]*\.md(?:#\S*)?"
-    r"|\[[^\]\n]{1,200}\]\([^()\s]+\.md(?:#\S*)?\))[`\"']*(?:[ ]?\([^()]{0,120}\))?",
-    re.IGNORECASE,
-)
-"""A value that is a decision and nothing else, but for a remark."""
+_NAMES_DECISION = pattern("names_decision")
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 
 
@@ -505,8 +499,7 @@ def _key(cell: Cell) -> str | None:
     return field_of(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
 
 
-_ROW_CODE = re.compile(r"\b(?!ADR|RFC)[A-Za-z]{1,8}[-_ #]?(?P<number>\d{1,6})\b")
-"""The code of another row: its number is what finds it."""
+_ROW_CODE = pattern("row_code")
 
 
 def _escaped(value: str) -> str:
@@ -524,10 +517,7 @@ def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
     return None
 
 
-_URL = re.compile(
-    r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)",
-    re.IGNORECASE,
-)
+_URL = pattern("url")
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
@@ -560,11 +550,11 @@ HTML = Style("html", _read_html, _render_html, lambda *_: None)
 BADGE = Style("badge", _read_badge, _render_badge, lambda *_: None)
 
 
-_DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
-_BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
+_DEFINITION = pattern("definition")
+_BOLD_KEY = pattern("bold_key")
 _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
-_BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
+_BOX = pattern("box")
 _KEYS = frozenset({"status", "date", "deciders", "tags"})
 
 

@@ -23,6 +23,7 @@ from orbit_registry.formats.adr.headings import (
 from orbit_registry.formats.adr.model import (
     AdrDocument,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import (
     find_phrases,
 )
@@ -38,10 +39,7 @@ from orbit_registry.formats.position import Span
 _BULLET = re.compile(r"\s*[-*+][ ]")
 
 
-_PARAGRAPH = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]"
-)
-"""A paragraph that begins with a section's name: `Decision: we keep one queue.`"""
+_PARAGRAPH = pattern("paragraph")
 
 
 def entry_header(text: str, entry: AdrDocument) -> Header:
