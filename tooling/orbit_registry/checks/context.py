@@ -43,10 +43,10 @@ from orbit_registry.repository.documents import (
     Document,
     Documents,
     decision_paths,
+    filled_from,
     load_document,
     prose_in,
     row_of_document,
-    with_options,
     with_prose,
 )
 from orbit_registry.repository.inherited import copy_digest
@@ -117,8 +117,8 @@ class CheckContext:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Added | None = None
     """The packages and modules that the change adds; None where nothing is compared."""
-    with_options: Callable[[], Iterable[Record]] = tuple
-    """Returns the records with the options that their texts reject."""
+    filled: Callable[[], Iterable[Record]] = tuple
+    """Returns the records with their prose."""
     built: Mapping[str, Built] = field(default_factory=dict)
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class CheckContext:
     """Citations in code of decisions that no longer hold or are not there."""
     added_lines: AbstractSet[tuple[str, int]] = frozenset()
     """Path and number of the lines with such a citation that the change adds."""
-    options_before: Callable[[], Sequence[Record]] | None = None
+    filled_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     without_secrets: AbstractSet[str] = frozenset()
     """The records, by path, of which no text holds a secret; others may have one."""
@@ -719,16 +719,16 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     def filled() -> RecordSet:
         return inputs.reading.filled
 
-    options_before = None
+    filled_before = None
     if inputs.policy is not None:
-        options_before = partial(_options_before, inputs, inputs.policy, filled)
+        filled_before = partial(_filled_before, inputs, inputs.policy, filled)
 
     return replace(
         context,
         added=inputs.added,
         built=inputs.built,
-        with_options=filled,
-        options_before=options_before,
+        filled=filled,
+        filled_before=filled_before,
     )
 
 
@@ -740,10 +740,10 @@ def _meanings(
     return headline_meanings(workspace, kind, wordings, threshold)
 
 
-def _options_before(
+def _filled_before(
     inputs: Inputs, policy: Policy, filled: Callable[[], Iterable[Record]]
 ) -> list[Record]:
-    """Return the records of the base with the options that their texts reject there."""
+    """Return the records of the base with their prose there."""
     from orbit_registry.checks.protected import text_paths
 
     changed = inputs.facts.changed or frozenset()
@@ -755,11 +755,11 @@ def _options_before(
         if current is None or not changed.isdisjoint((record.path, *text_paths(record))):
             touched.append(record)
         else:
-            same.append(replace(record, prose=current.prose, options=current.options))
+            same.append(replace(record, prose=current.prose))
 
     contents = _contents_before(inputs.workspace, policy, touched)
     texts = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
-    return [*same, *with_options(touched, texts.get)]
+    return [*same, *filled_from(touched, texts.get)]
 
 
 def _contents_before(

@@ -40,7 +40,7 @@ def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
 
     added = context.added.names
     names = [row.name for row in added]
-    records = [*context.with_options()]
+    records = [*context.filled()]
     known: set[tuple[int, str]] = set()
     for number, record, option in ruled_out(records, names):
         known.add((number, record.uid))
@@ -48,11 +48,11 @@ def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
 
     if any(record.rejected for record in records):
         yield from _unread(context.added)
-    if context.options_before is None:
+    if context.filled_before is None:
         return
 
     # The base judges too: a change may not take back what rules out what it adds.
-    before = [*context.options_before()]
+    before = [*context.filled_before()]
     for number, record, option in ruled_out(before, names):
         if (number, record.uid) in known:
             continue
