@@ -50,20 +50,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, (record_id, title) in enumerate(titles.items()):
             status = "proposed" if (name, record_id) == ("acme/shop", "ADR-0003") else "accepted"
             path = f"docs/adr/{number:04d}.md"
-            options = (
-                (
-                    "## Considered options\n\n- Pick Kafka\n- Do not write logs to files\n- Redis\n"
-                    "\nChosen option: Redis\n"
-                )
-                if "Postgre" in title
-                else ""
-            )
-            write(
-                root,
-                path,
-                f"# {title}\n\nStatus: {status.capitalize()}\n\n## Decision\n\nYes, "
-                f"{number}.\n\n{options}",
-            )
+            text = f"# {title}\n\nStatus: {status.capitalize()}\n\n## Decision\n\nYes, {number}.\n"
+            write(root, path, text)
+            options = ["Pick Kafka", "Do not write logs to files"] if "Postgre" in title else []
             links = (
                 [
                     {"rel": "contradicts", "to": f"org:{number}"}
@@ -73,6 +62,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 else []
             )
             fields = {"status": status, "title": title, "source": {"path": path}, "links": links}
+            fields |= rejecting(options)
             write_record(root, f".orbit/adrs/{record_id}/adr.yaml", **fields)
         commit(root)
         vote(root, "T-1")
@@ -155,18 +145,24 @@ def opponents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lake"
 
 
+def rejecting(options: list[str]) -> dict[str, Any]:
+    """Return the field of a record that rejects some options; a reason follows a colon."""
+    pairs = [option.partition(": ") for option in options]
+    rejected = [{"option": name, "reason": reason} for name, _, reason in pairs]
+    return {"rejected": rejected} if rejected else {}
+
+
 def write_decision(root: Path, number: int, row: dict[str, Any], name: str) -> None:
     title, chosen, options = row["title"], row.get("chosen", ""), []
     if name == "rejects":
         title, chosen, options = f"Topic {number}", f"Thing{number}", row["rejected"]
 
-    listed = "".join(f"- {option}\n" for option in [chosen, *options] if option)
-    considered = f"## Considered options\n\n{listed}\nChosen option: {chosen}\n" if chosen else ""
+    considered = f"Chosen option: {chosen}\n" if chosen else ""
     text = f"# {title}\n\nStatus: Accepted\n\n## Decision\n\nYes, {number}.\n\n{considered}"
     record_id, path = f"ADR-{number:04d}", f"docs/adr/{number:04d}.md"
     write(root, path, text)
     fields = {"status": "accepted", "title": title, "source": {"path": path}}
-    write_record(root, f".orbit/adrs/{record_id}/adr.yaml", **fields)
+    write_record(root, f".orbit/adrs/{record_id}/adr.yaml", **fields, **rejecting(options))
     if name == "rejects" and "also" in row:
         also = {"status": "accepted", "title": row["also"]}
         write_record(root, f".orbit/adrs/ADR-{number + 100:04d}/adr.yaml", **also)

@@ -119,7 +119,7 @@ def test_a_sync_older_than_48_hours_is_made_anew(shell: Any, later: timedelta) -
 
 @pytest.mark.parametrize(
     "name",
-    [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook-17.idx"],
+    [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook-18.idx"],
 )
 def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> None:
     shell("sync")

@@ -21,7 +21,7 @@ from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording
 from orbit_registry.lifecycle.code_citation import BadCitation
-from orbit_registry.lifecycle.record_checks import runner
+from orbit_registry.lifecycle.record_checks import not_run, runner, stated
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
@@ -43,10 +43,10 @@ from orbit_registry.repository.documents import (
     Document,
     Documents,
     decision_paths,
+    filled_from,
     load_document,
     prose_in,
     row_of_document,
-    with_options,
     with_prose,
 )
 from orbit_registry.repository.inherited import copy_digest
@@ -117,8 +117,8 @@ class CheckContext:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Added | None = None
     """The packages and modules that the change adds; None where nothing is compared."""
-    with_options: Callable[[], Iterable[Record]] = tuple
-    """Returns the records with the options that their texts reject."""
+    filled: Callable[[], Iterable[Record]] = tuple
+    """Returns the records with their prose."""
     built: Mapping[str, Built] = field(default_factory=dict)
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class CheckContext:
     """Citations in code of decisions that no longer hold or are not there."""
     added_lines: AbstractSet[tuple[str, int]] = frozenset()
     """Path and number of the lines with such a citation that the change adds."""
-    options_before: Callable[[], Sequence[Record]] | None = None
+    filled_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     without_secrets: AbstractSet[str] = frozenset()
     """The records, by path, of which no text holds a secret; others may have one."""
@@ -519,30 +519,15 @@ def collect_inputs(
 
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
-    changed: Collection[str] = ()
-    if against is not None:
-        changed = facts.changed or ()  # whose checks may have been removed
-
-    records = [
-        record
-        for record in reading.collection.records
-        if "checks" in record.data or record.path in changed
-    ]
-
-    enforced: tuple[Diagnostic, ...] = ()
-    checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
-    running = runner() if records or checked_before else None  # most projects have no check
-    if running is not None:
-        enforced = running.enforce(
-            workspace,
-            records,
-            facts.tracked,
-            facts.untracked,
-            against=against,
-            before=checked_before,
-            proposed=proposed,
-            definitions_only=definitions_only,
-        )
+    enforced = _enforced(
+        workspace,
+        reading,
+        facts,
+        against=against,
+        before=stated(row for row in before if row.phase == "live"),
+        proposed=proposed,
+        definitions_only=definitions_only,
+    )
 
     imported: Mapping[str, Sequence[str]] | None = None
     names_packages = any(record.uses for record in reading.collection.records)
@@ -581,6 +566,40 @@ def collect_inputs(
         config=config,
         policy=policy,
         before=before,
+    )
+
+
+def _enforced(
+    workspace: Workspace,
+    reading: Reading,
+    facts: VcsState,
+    *,
+    against: str | None,
+    before: Sequence[Record],
+    proposed: bool,
+    definitions_only: bool,
+) -> tuple[Diagnostic, ...]:
+    """Return what the checks of records find; `before` are those at the base that state some."""
+    # A changed record may have lost its checks.
+    changed = facts.changed or () if against is not None else ()
+    records = [
+        record
+        for record in reading.collection.records
+        if "checks" in record.data or record.path in changed
+    ]
+    running = runner() if records or before else None  # most projects have no check
+    if running is None:
+        return not_run(records)
+
+    return running.enforce(
+        workspace,
+        records,
+        facts.tracked,
+        facts.untracked,
+        against=against,
+        before=before,
+        proposed=proposed,
+        definitions_only=definitions_only,
     )
 
 
@@ -700,16 +719,16 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     def filled() -> RecordSet:
         return inputs.reading.filled
 
-    options_before = None
+    filled_before = None
     if inputs.policy is not None:
-        options_before = partial(_options_before, inputs, inputs.policy, filled)
+        filled_before = partial(_filled_before, inputs, inputs.policy, filled)
 
     return replace(
         context,
         added=inputs.added,
         built=inputs.built,
-        with_options=filled,
-        options_before=options_before,
+        filled=filled,
+        filled_before=filled_before,
     )
 
 
@@ -721,10 +740,10 @@ def _meanings(
     return headline_meanings(workspace, kind, wordings, threshold)
 
 
-def _options_before(
+def _filled_before(
     inputs: Inputs, policy: Policy, filled: Callable[[], Iterable[Record]]
 ) -> list[Record]:
-    """Return the records of the base with the options that their texts reject there."""
+    """Return the records of the base with their prose there."""
     from orbit_registry.checks.protected import text_paths
 
     changed = inputs.facts.changed or frozenset()
@@ -736,11 +755,11 @@ def _options_before(
         if current is None or not changed.isdisjoint((record.path, *text_paths(record))):
             touched.append(record)
         else:
-            same.append(replace(record, prose=current.prose, options=current.options))
+            same.append(replace(record, prose=current.prose))
 
     contents = _contents_before(inputs.workspace, policy, touched)
     texts = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
-    return [*same, *with_options(touched, texts.get)]
+    return [*same, *filled_from(touched, texts.get)]
 
 
 def _contents_before(

@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
 from orbit_registry.formats.adr.file_names import number_of_path
@@ -86,6 +87,7 @@ class RenumberReport:
     files: tuple[ChangedFile, ...]
     unclear: tuple[Unclear, ...]
     dry_run: bool = False
+    next_commands: ClassVar = ("git diff", "orbit check")
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it."""
