@@ -30,7 +30,6 @@ COLLECTIONS = (
     "arachne-framework__architecture",
     "cometbft__cometbft",
     "curie-eng__curie",
-    "joshrotenberg__adrs",
     "kamp-us__phoenix",
     "mbeacom__adrkit",
     "microsoft__agent-framework",
