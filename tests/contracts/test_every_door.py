@@ -94,8 +94,6 @@ REFUSED: Mapping[str, Mapping[str, Any]] = {
     "list": {"status": ["nonsense"]},
     "match": {},
     "related": {"any_id": "ADR-0404"},
-    "queue": {},
-    "review": {},
     "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
     "renumber": {"any_id": "ADR-0404"},
     "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0001"},
@@ -123,6 +121,7 @@ VARYING = (
     "truncated",
     "at",
     "updated_at",
+    "deduplicated",
 )
 
 

@@ -22,8 +22,9 @@ extra = Extra(
     },
     tables={
         "record_checks": Table(
-            sql="CREATE TABLE record_checks (record_id VARCHAR NOT NULL, name VARCHAR NOT NULL, "
-            "kind VARCHAR NOT NULL, level VARCHAR NOT NULL, asks VARCHAR NOT NULL)",
+            sql="CREATE TABLE record_checks (record_id VARCHAR NOT NULL, "
+            "check_name VARCHAR NOT NULL, kind VARCHAR NOT NULL, level VARCHAR NOT NULL, "
+            "asks VARCHAR NOT NULL)",
             rows="orbit_enforce.spec:rows_of_checks",
         )
     },

@@ -8,6 +8,7 @@ from collections import ChainMap, Counter, defaultdict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import chain
 from typing import NamedTuple
 
 from orbit_enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, Survey, Tree, decoded
@@ -175,17 +176,15 @@ def replay(
     steps = commit_steps(git, most, since)
 
     for start in range(0, len(steps), _BATCH):
-        batch = [
-            CommitStep(
-                name,
-                [
-                    file
-                    for file in files
-                    if _reads(check, finder, file.before) or _reads(check, finder, file.after)
-                ],
-            )
-            for name, files in steps[start : start + _BATCH]
-        ]
+        batch: list[CommitStep] = []
+        for name, files in steps[start : start + _BATCH]:
+            read = [
+                file
+                for file in files
+                if _reads(check, finder, file.before) or _reads(check, finder, file.after)
+            ]
+            batch.append(CommitStep(name, read))
+
         lines = ChainMap(unread, _lines_of(git, check, finder, batch))
         for step in batch:
             result.commits += 1
@@ -207,8 +206,9 @@ def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
         "--relative",
         f"--max-count={most}",
         "--format=%H",
-        *([f"--since={since}T00:00:00"] if since else []),
     ]
+    if since:
+        options.append(f"--since={since}T00:00:00")
 
     steps: list[CommitStep] = []
     fields = iter(git.run_names("log", *options, "HEAD", "--"))
@@ -241,13 +241,11 @@ Open = defaultdict[str, defaultdict[str, list[Introduction]]]
 
 
 def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[CommitStep]) -> Lines:
-    states = {
-        state
-        for step in steps
-        for file in step.files
-        for state in ((file.before, file.blob_before), (file.after, file.blob_after))
-        if _reads(check, finder, state[0])
-    }
+    states: set[tuple[str, str]] = set()
+    for file in chain.from_iterable(step.files for step in steps):
+        states |= {(file.before, file.blob_before), (file.after, file.blob_after)}
+
+    states = {state for state in states if _reads(check, finder, state[0])}
     blobs = git.blobs({blob for _, blob in states}, check=False)
     matches: Lines = {}
     for path, blob in states:

@@ -116,9 +116,8 @@ def plan_import(
     assigned = [*_ids(plan, records, dry_run=dry_run)]
     plan.renamed = {assignment.foreign.id: assignment.id for assignment in reversed(assigned)}
 
-    plan.shared_ids = {
-        name for name, count in Counter(each.foreign.id for each in assigned).items() if count > 1
-    }
+    counts = Counter([each.foreign.id for each in assigned])
+    plan.shared_ids = {name for name, count in counts.items() if count > 1}
     homes, spare = find_homes(
         workspace,
         [

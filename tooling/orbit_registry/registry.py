@@ -296,17 +296,13 @@ class Registry(Verbs):
     @cached_property
     def searcher(self) -> Searcher:
         """Searcher of records, skills and personal records."""
-        from orbit_registry.matching.personal import personal_records
-        from orbit_registry.repository.skills import skill_records
+        from orbit_registry.matching.words import Words
         from orbit_registry.search import vectors
         from orbit_registry.search.search import Searcher
 
-        records = [
-            *self.records,
-            *skill_records(self.workspace),
-            *personal_records(self.workspace, self.records),
-        ]
-        return Searcher(self.workspace, records, vectors.configured(self.workspace))
+        words = Words(self.workspace, self.records)
+        embedder = vectors.configured(self.workspace)
+        return Searcher(self.workspace, words.records, embedder, words.index)
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (

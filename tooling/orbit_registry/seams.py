@@ -52,7 +52,7 @@ class Page:
     title: str
 
     description: str
-    """What it shows of a site, whose title stands for `{}`."""
+    """What it shows of a site; `{}` is the title of the site."""
 
     wanted: str
     """Takes the published records; says whether the site has the page."""
@@ -151,7 +151,8 @@ def targets(seam: str) -> list[str]:
     """Return what the packages say of a seam that takes one target, without those that say
     nothing.
     """
-    return [target for target in (getattr(extra, seam) for extra in extras()) if target]
+    stated = [getattr(extra, seam) for extra in extras()]
+    return [target for target in stated if target]
 
 
 def way(option: str) -> Callable[..., Any] | None:

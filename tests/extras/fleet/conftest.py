@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,32 +30,33 @@ sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
 
 
+def repository_in(folder: Path, name: str, settings: str = "") -> Path:
+    """Make a repository `name` with a learning and a decision, committed."""
+    root = folder / name
+    root.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    make_workspace(root, settings)
+    write(root, "README.md", f"# {name}\n")  # two repositories share no first commit
+    write_learning(root, 1, summary="Close the database when a test ends")
+    write(
+        root,
+        "docs/adr/0001-x.md",
+        "# 1. Use PostgreSQL\n\nStatus: Accepted\n\n## Decision\n\nWe use it.\n",
+    )
+    fields = {
+        "title": "Use PostgreSQL",
+        "status": "accepted",
+        "source": {"path": "docs/adr/0001-x.md"},
+    }
+    write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", **fields)
+    commit(root)
+    return root
+
+
 @pytest.fixture
 def make_repository(tmp_path: Path) -> MakeRepository:
-    """Make a repository `name` with a learning and a decision, committed."""
-
-    def make(name: str, settings: str = "") -> Path:
-        root = tmp_path / name
-        root.mkdir()
-        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-        make_workspace(root, settings)
-        write(root, "README.md", f"# {name}\n")  # two repositories share no first commit
-        write_learning(root, 1, summary="Close the database when a test ends")
-        write(
-            root,
-            "docs/adr/0001-x.md",
-            "# 1. Use PostgreSQL\n\nStatus: Accepted\n\n## Decision\n\nWe use it.\n",
-        )
-        fields = {
-            "title": "Use PostgreSQL",
-            "status": "accepted",
-            "source": {"path": "docs/adr/0001-x.md"},
-        }
-        write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", **fields)
-        commit(root)
-        return root
-
-    return make
+    """Make a repository in the folder of a test."""
+    return partial(repository_in, tmp_path)
 
 
 def push(root: Path, lake: Path | str, *arguments: str) -> dict[str, Any]:

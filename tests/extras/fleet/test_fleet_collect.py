@@ -125,6 +125,8 @@ def organisation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [*REMOTE, "https://forge.example/acme/zfork.git"], cwd=folder / "repos/zfork", check=True
     )
+    shallow = ("--depth=1", f"file://{folder}/repos/plain", folder / "repos/shallow")
+    subprocess.run(["git", "clone", "-q", *shallow], check=True)
     collect(folder, "repos", "--lake", "lake", code=1)
     return folder
 
@@ -137,6 +139,7 @@ def test_each_kind_of_repository_is_read_or_says_why_not(organisation: Path) -> 
     expected = {name: (outcome, records) for name, (_, outcome, records) in KINDS.items()}
     assert {name: outcomes[name] for name in expected} == expected
     assert outcomes["unborn"] == ("empty", 0)
+    assert outcomes["shallow"] == ("written", 2)
     assert outcomes["twice"][0] == "failed"
     failures = {each["repository"]: each["error"] for each in data["repositories"]}
     assert "adr.yaml:2" in failures["broken"]

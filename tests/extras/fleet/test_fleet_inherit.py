@@ -12,7 +12,7 @@ import pytest
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
 from tests.extras.fleet.conftest import MakeRepository, ask, push
-from tests.files import commit, configure, write, write_record
+from tests.files import commit, configure, make_workspace, write, write_record
 
 from orbit_registry.checks.engine import run
 from orbit_registry.registry import Registry
@@ -113,9 +113,84 @@ def test_what_a_source_withholds_is_not_copied(shop: Path, tmp_path: Path) -> No
     assert [path.name for path in (shop / COPY).iterdir()] == ["adrs"]
 
 
-def test_inherited_records_are_not_passed_on(shop: Path, make_repository: MakeRepository) -> None:
+@pytest.fixture
+def cart(shop: Path, make_repository: MakeRepository) -> Path:
+    """A repository that inherits from `shop`, which overrides a decision of `org`."""
+    orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "queues suffice")
+    commit(shop)
     cart = make_repository("cart", "extends: [{name: shop, from: ../shop}]\n")
-    assert update(cart)["added"] == ["ADR-0001", "L-00001"]
+    update(cart)
+    commit(cart)
+    return cart
+
+
+def test_what_a_source_inherits_is_passed_on_as_the_source_pins_it(cart: Path, shop: Path) -> None:
+    pins = {each.name: each for each in Registry.open(cart).workspace.config.extends}
+    above = Registry.open(shop).workspace.config.extends[0]
+    assert (pins["org"].digest, pins["org"].through) == (above.digest, ("shop",))
+    assert findings(cart) == []
+
+    registry = Registry.open(cart)
+    assert registry.get("shop:ADR-0001").links[0].to == "org:ADR-0002"
+    overridden = registry.get("org:ADR-0002")
+    assert (overridden.phase, overridden.superseded_by) == (
+        "closed",
+        ("shop:ADR-0001",),
+    )
+
+
+def test_a_decision_here_counts_more_than_that_of_a_source(cart: Path) -> None:
+    orbit(cart, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one service")
+    assert Registry.open(cart).get("org:ADR-0002").superseded_by == ("ADR-0001",)
+
+
+def test_a_copy_goes_when_no_source_passes_it_on(cart: Path, shop: Path) -> None:
+    make_workspace(shop)
+    commit(shop)
+    orbit(cart, "fleet", "update")
+    assert [each.name for each in Registry.open(cart).workspace.config.extends] == ["shop"]
+    assert not (cart / COPY).exists()
+
+
+def test_sources_that_pass_on_different_copies_are_refused_by_name(
+    cart: Path, tmp_path: Path, make_repository: MakeRepository
+) -> None:
+    write_record(
+        tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Log JSON", status="accepted"
+    )
+    commit(tmp_path / "org")
+    bank = make_repository("bank", "extends: [{name: org, from: ../org}]\n")
+    update(bank)
+    commit(bank)
+    both = "extends: [{name: shop, from: ../shop}, {name: bank, from: ../bank}]\n"
+    make_workspace(cart, both)
+    message = orbit(cart, "fleet", "update", code=1)
+    assert "shop inherits org at sha256:" in message
+    assert "bank inherits org at sha256:" in message
+
+    make_workspace(cart, f"{both[:-2]}, {{name: org, from: ../org}}]\n")
+    orbit(cart, "fleet", "update")
+    pinned = {each.name: each.digest for each in Registry.open(cart).workspace.config.extends}
+    assert pinned["org"] == Registry.open(bank).workspace.config.extends[0].digest
+
+
+def test_sources_that_decide_the_opposite_are_named_with_both_sides(
+    cart: Path, make_repository: MakeRepository
+) -> None:
+    bank = make_repository("bank", "extends: [{name: org, from: ../org}]\n")
+    update(bank)
+    orbit(bank, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "topics suffice")
+    fields = {"title": "Do not use PostgreSQL", "status": "accepted"}
+    write_record(bank, ".orbit/adrs/ADR-0004/adr.yaml", **fields)
+    commit(bank)
+    both = "extends: [{name: shop, from: ../shop}, {name: bank, from: ../bank}]\n"
+    make_workspace(cart, both)
+    orbit(cart, "fleet", "update")
+    conflicts = findings(cart)
+    assert any(
+        "org:ADR-0002 is overridden by bank:ADR-0001 and by shop:ADR-0001" in f for f in conflicts
+    )
+    assert any("bank:ADR-0004 and shop:ADR-0001 disagree" in f for f in conflicts)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Rejected options: which prompts, edits and commands name one, and what is shown of it."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.matching.words import parts_of
 from orbit_registry.model import fields
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.reach import BRIEF, PROMPT, TOOL
@@ -55,7 +57,7 @@ def decision(number: int, title: str, *names: str, chosen: str = "", **stated: o
     return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", prose)
 
 
-def index_of(root: Path, *records: Record, weights: search.Weights | None = None) -> Index:
+def index_of(root: Path, *records: Record, words: search.Index | None = None) -> Index:
     """Return an index of decisions whose files are there, empty."""
     rows = rejected_rows(records, lambda word: 9 if word == "invoice" else 1)
     (root / ".orbit/state").mkdir(parents=True)
@@ -69,7 +71,8 @@ def index_of(root: Path, *records: Record, weights: search.Weights | None = None
         row[fields.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
         row[fields.REJECTED] = fields.LIST.join(rows.get(record.path, ()))
         parts.append(Part(tuple(row), 0, record.phase == "live"))
-    index = read_index(pack(parts, min_relevance=0.9, weights=weights), str(root))
+    parts_of_words = None if words is None else partial(parts_of, words)
+    index = read_index(pack(parts, min_relevance=0.9, words=parts_of_words), str(root))
     assert isinstance(index, Index)
     return index
 
@@ -200,7 +203,7 @@ def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
     texts = search.Index(
         {(record.path, 0): words_in(("Use a table", "", "a table and much more, Redis too"))}
     )
-    index = index_of(tmp_path, record, weights=texts.record_weights())
+    index = index_of(tmp_path, record, words=texts)
     request = Context(BRIEF, 0.0, text="move every sort of job there is to redis at last")
 
     selection = select(index, request)

@@ -338,7 +338,8 @@ class Observer:
             if not (is_told or is_named or is_file):
                 continue
 
-            is_public = is_file or (bool(value) and self._project.mentions(value))
+            words = [word for word in re.split("[,/]", value) if word]
+            is_public = is_file or (bool(words) and all(map(self._project.mentions, words)))
             if is_public or (not value and len(option) > 2):
                 added[part.argument] = part.text
             elif value:
@@ -427,15 +428,21 @@ class Observer:
             phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
             often = "once" if count == 1 else plural(count, "time")
 
+            why = "" if stumble.fault == UNKNOWN else f": {stumble.fault}"
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
-                summary = f"{phrase} with {good} once {first} has run; before that {stumble.fault}."
+                way_in = f"{phrase} with {good}"
+                if purpose not in _PURPOSE_PHRASES:
+                    way_in = f"{good} works"
+
+                before = "it fails" if stumble.fault == UNKNOWN else stumble.fault
+                summary = f"{way_in} once {first} has run; before that {before}."
                 body = (
                     f"{good} failed, and worked after {first}, {often}; no file was edited between."
                 )
                 good = f"{first} has run"
             else:
-                summary = f"{phrase} with {good}; {bad} fails here: {stumble.fault}."
+                summary = f"{phrase} with {good}; {bad} fails here{why}."
                 body = (
                     f"{bad} failed and {good} worked after it, {often}; no file was changed "
                     f"between."

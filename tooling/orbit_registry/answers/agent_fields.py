@@ -62,7 +62,9 @@ def fields_of_any(kinds: KindTable) -> Schema:
     lines = []
     for kind in kinds:
         if not kind.in_file:
-            needed = [*required_fields(kind), *(["body"] if kind.in_document else [])]
+            needed = required_fields(kind)
+            if kind.in_document:
+                needed.append("body")
             lines.append(f"{kind.name}: {', '.join(needed)}")
 
     description = (

@@ -35,6 +35,8 @@ GENERAL = Form(general=True)
 """Marks an argument that the command of one kind does not take."""
 DOCUMENTS = Form(documents=True)
 """Marks an argument that the command of a kind without documents does not take."""
+OF_FILES = Form(of_files=True)
+"""Marks an argument that the command of a kind with documents does not take."""
 TOOL = Form(tool=True)
 """Marks an argument that only a tool takes."""
 FieldValues = Annotated[Mapping[str, object], Form(type="object")]
@@ -89,7 +91,8 @@ def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) 
         return arguments
 
     arguments = [each for each in arguments if "general" not in each.schema]
-    return [each for each in arguments if kind.in_document or "documents" not in each.schema]
+    withheld = "of_files" if kind.in_document else "documents"
+    return [each for each in arguments if withheld not in each.schema]
 
 
 def _argument(

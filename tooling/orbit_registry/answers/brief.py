@@ -84,34 +84,26 @@ def brief(
         out FILE: Write a plan's brief there too, if it changed.
         path: A file that the work is about.
     """
+    request: dict[str, Any] = {
+        "agent": agent,
+        "task": task,
+        "tags": tags,
+        "task_class": task_class or "",
+        "project": project,
+    }
     if call.caller is not None:
-        return _brief_of_agent(
-            call,
-            purpose,
-            {
-                "agent": agent,
-                "task": task,
-                "text": text or "",
-                "paths": [call.path(each) for each in (*paths, *filter(None, [path]))],
-                "tags": tags,
-                "task_class": task_class or "",
-                "project": project,
-            },
-        )
+        request["text"] = text or ""
+        request["paths"] = [call.path(each) for each in (*paths, *filter(None, [path]))]
+        return _brief_of_agent(call, purpose, request)
 
     files = [subject for subject in subjects if os.path.lexists(subject)]
     words = [_words(name) for name in (file, text) if name is not None]
     words += [subject for subject in subjects if subject not in files]
-    request: dict[str, Any] = {
-        "agent": agent,
-        "task": task if task_file is None else _task(task_file, task),
-        "text": "\n".join(filter(None, words))[:LONGEST_TEXT],
-        "paths": [call.path(each) for each in (*paths, *files)],
-        "tags": tags,
-        "task_class": task_class or "",
-        "session": session or os.environ.get(SESSION, ""),
-        "project": project,
-    }
+    request["text"] = "\n".join(filter(None, words))[:LONGEST_TEXT]
+    request["paths"] = [call.path(each) for each in (*paths, *files)]
+    request["session"] = session or os.environ.get(SESSION, "")
+    if task_file is not None:
+        request["task"] = _task(task_file, task)
     if purpose == "plan":
         return _plan(call, request, out)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
@@ -14,19 +15,21 @@ from orbit_registry.answers.table import operation
 from orbit_registry.errors import OrbitError, UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line, inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
-from orbit_registry.lifecycle.touches import Touch
-from orbit_registry.matching.visibility import SUGGEST, Visibility, overlooked
 from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.render.blocks import Block
-from orbit_registry.render.hits import MOST_NAMED
 from orbit_registry.render.records import details_text, record_data, record_text
-from orbit_registry.render.touched import touches_lines
 from orbit_registry.repository.codec import list_in
 from orbit_registry.review import review
 from orbit_registry.workspace.author import Review
 
+if TYPE_CHECKING:
+    from orbit_registry.lifecycle.touches import Touch
+    from orbit_registry.matching.visibility import Visibility
+
+MOST_NAMED = 5
+"""So many records are named in text."""
 Move = Callable[[str], tuple[Record, Record]]
 """Takes an id; returns the record before and after a decision."""
 FOLLOWING = ("orbit check", "orbit review")
@@ -387,6 +390,8 @@ def _stopped_lines(moved: _Moved) -> Iterator[str]:
 
 def _visible_lines(moved: _Moved) -> Iterator[str]:
     """Yield where agents are shown records; of many only how many are overlooked."""
+    from orbit_registry.matching.visibility import SUGGEST, overlooked
+
     records = moved.accepted()
     if len(records) > MOST_NAMED:
         missing = len(overlooked(records, moved.judged))
@@ -413,6 +418,8 @@ def _add_touched(call: Call, moved: _Moved) -> None:
 
 
 def _touched_lines(moved: _Moved) -> Iterator[str]:
+    from orbit_registry.render.touched import touches_lines
+
     for record in moved.accepted():
         touches = moved.touched.get(record.path, ())
         if len(moved.touched) > 1 and touches:

@@ -25,6 +25,9 @@ MOST_QUEUED = 50
 """So many records a tool lists at once."""
 STATES = (State.PROPOSED, State.NO_TRACE, State.TAKEN_BACK)
 COLUMNS = ("id", "kind", "status", "since", "digest", "by", "title")
+ANSWER_REVIEW = (
+    "orbit show ID says why; then orbit adr amend ID, orbit verify ID, or orbit review --snooze ID"
+)
 Section = tuple[str, Sequence[Record], str]
 
 
@@ -164,23 +167,15 @@ def review(
         ("No status stated", silent, approve),
         ("Status not understood", unclear, "orbit show ID, then orbit accept ID"),
         *_sections_of_code(by_state),
-        (
-            "Review due",
-            due_records,
-            "orbit show ID says why; then orbit adr amend ID, orbit verify ID, "
-            "or orbit review --snooze ID",
-        ),
+        ("Review due", due_records, ANSWER_REVIEW),
         ("May no longer hold", stale, "orbit stale"),
     ]
     data: dict[str, object] = {
         "waiting": [{**record_data(record), "digest": record.digest} for record in waiting],
-        "unknown": [record_data(record) for record in unknown],
-        "due": [
-            {**record_data(record), "review_due": due[record.path].as_data()}
-            for record in due_records
-        ],
-        "stale": [freshness_data(record, by_path[record.path]) for record in stale],
+        "unknown": [*map(record_data, unknown)],
+        "due": [record_data(record, due[record.path]) for record in due_records],
     }
+    data["stale"] = [freshness_data(record, by_path[record.path]) for record in stale]
     for section, listed in of_kinds:
         sections.append((section["title"], listed, section["command"]))
         data[section["key"]] = [record_data(record) for record in listed]

@@ -21,7 +21,7 @@ from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording
 from orbit_registry.lifecycle.code_citation import BadCitation
-from orbit_registry.lifecycle.record_checks import runner
+from orbit_registry.lifecycle.record_checks import not_run, runner, stated
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
@@ -519,30 +519,15 @@ def collect_inputs(
 
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
-    changed: Collection[str] = ()
-    if against is not None:
-        changed = facts.changed or ()  # whose checks may have been removed
-
-    records = [
-        record
-        for record in reading.collection.records
-        if "checks" in record.data or record.path in changed
-    ]
-
-    enforced: tuple[Diagnostic, ...] = ()
-    checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
-    running = runner() if records or checked_before else None  # most projects have no check
-    if running is not None:
-        enforced = running.enforce(
-            workspace,
-            records,
-            facts.tracked,
-            facts.untracked,
-            against=against,
-            before=checked_before,
-            proposed=proposed,
-            definitions_only=definitions_only,
-        )
+    enforced = _enforced(
+        workspace,
+        reading,
+        facts,
+        against=against,
+        before=stated(row for row in before if row.phase == "live"),
+        proposed=proposed,
+        definitions_only=definitions_only,
+    )
 
     imported: Mapping[str, Sequence[str]] | None = None
     names_packages = any(record.uses for record in reading.collection.records)
@@ -581,6 +566,40 @@ def collect_inputs(
         config=config,
         policy=policy,
         before=before,
+    )
+
+
+def _enforced(
+    workspace: Workspace,
+    reading: Reading,
+    facts: VcsState,
+    *,
+    against: str | None,
+    before: Sequence[Record],
+    proposed: bool,
+    definitions_only: bool,
+) -> tuple[Diagnostic, ...]:
+    """Return what the checks of records find; `before` are those at the base that state some."""
+    # A changed record may have lost its checks.
+    changed = facts.changed or () if against is not None else ()
+    records = [
+        record
+        for record in reading.collection.records
+        if "checks" in record.data or record.path in changed
+    ]
+    running = runner() if records or before else None  # most projects have no check
+    if running is None:
+        return not_run(records)
+
+    return running.enforce(
+        workspace,
+        records,
+        facts.tracked,
+        facts.untracked,
+        against=against,
+        before=before,
+        proposed=proposed,
+        definitions_only=definitions_only,
     )
 
 

@@ -220,16 +220,17 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool
 
 def _holds_record(registry: Registry) -> Callable[[str], bool]:
     """Return whether a file or a folder from the root holds a record or a document of one."""
-    records = registry.collection.records
-    files = [
-        path
-        for record in records
-        for path in (record.path, record.source.path if record.source else "")
-        if path
-    ]
-    return lambda path: (
-        any(f"{file}/".startswith(f"{path.strip('./')}/") for file in files) or not path.strip("./")
-    )
+    files: list[str] = []
+    for record in registry.collection.records:
+        files.append(record.path)
+        if record.source is not None:
+            files.append(record.source.path)
+
+    def holds(path: str) -> bool:
+        folder = path.strip("./")
+        return not folder or any(f"{file}/".startswith(f"{folder}/") for file in files)
+
+    return holds
 
 
 def _existing(registry: Registry, path: str) -> str:

@@ -170,23 +170,26 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
         if value is not None and value != []:
             fields[name] = value
 
+    def words(option: str) -> list[str]:
+        return list(values.get(option, ()))
+
     scope = {
-        "paths": list(values.get("path", ())),
-        "tags": list(values.get("tag", ())),
-        "symbols": list(values.get("symbol", ())),
-        "uses": list(values.get("uses", ())),
+        "paths": words("path"),
+        "tags": words("tag"),
+        "symbols": words("symbol"),
+        "uses": words("uses"),
         "semantic_seed": values.get("semantic_seed"),
     }
-
     others: dict[str, object] = {
-        "scope": {axis: words for axis, words in scope.items() if words},
-        "labels": list(values.get("label", ())),
-        "evidence": [evidence_from(text) for text in values.get("evidence", ())],
-        "legacy_ids": list(values.get("legacy_id", ())),
-        "distinct_from": list(values.get("distinct_from", ())),
+        "scope": {axis: value for axis, value in scope.items() if value},
+        "labels": words("label"),
+        "evidence": [*map(evidence_from, words("evidence"))],
+        "legacy_ids": words("legacy_id"),
+        "distinct_from": words("distinct_from"),
     }
     fields.update({name: value for name, value in others.items() if value})
-    return {**fields, **dict(setting_from(kind, text) for text in values.get("settings", ()))}
+    settings = [setting_from(kind, text) for text in words("settings")]
+    return {**fields, **dict(settings)}
 
 
 def evidence_from(text: str) -> dict[str, object]:
@@ -202,10 +205,9 @@ def evidence_from(text: str) -> dict[str, object]:
 
 def verbs_hint(kind: Kind) -> str:
     """Return a hint for a field that only verbs change."""
-    verbs = [
-        *map(kind.verb_of, kind.verbs.values()),
-        *(["supersede"] if "superseded" in kind.statuses else []),
-    ]
+    verbs = [*map(kind.verb_of, kind.verbs.values())]
+    if "superseded" in kind.statuses:
+        verbs.append("supersede")
     return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
 
 

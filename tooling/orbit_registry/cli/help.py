@@ -1,6 +1,7 @@
 """What every command of the line has, however it is made: example lines, and consent."""
 
 import re
+from itertools import chain
 
 import click
 
@@ -13,7 +14,7 @@ def finished(command: click.Command) -> click.Command:
     """
     # click keeps the lines of a paragraph that begins with this character.
     command.help = _EXAMPLES.sub("\\1\b\n\\1", command.help or "")
-    flags = {flag for parameter in command.params for flag in parameter.opts}
+    flags = {*chain.from_iterable(parameter.opts for parameter in command.params)}
     if "--dry-run" in flags and "--yes" not in flags:
         yes = click.Option(["--yes"], is_flag=True, hidden=True, expose_value=False)
         command.params.append(yes)

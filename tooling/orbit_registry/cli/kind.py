@@ -6,12 +6,13 @@ import copy
 import hashlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from orbit_registry.answers.answer import answer_of
-from orbit_registry.answers.decide import decision_of, set_status
+from orbit_registry.answers.arguments import OF_FILES
+from orbit_registry.answers.call import Call
 from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
@@ -23,7 +24,7 @@ from orbit_registry.cli.fields import (
     update_options,
     verbs_hint,
 )
-from orbit_registry.cli.operations import TableGroup, call_of, print_answer
+from orbit_registry.cli.operations import TableGroup, call_of, options_of, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
@@ -106,6 +107,8 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         of_status: str | None = None,
         dry_run: bool = False,
     ) -> None:
+        from orbit_registry.answers.decide import decision_of, set_status
+
         answer = set_status(
             call_of(kind, output),
             status,
@@ -128,27 +131,13 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)
     ]
     if live or closes:
-        params += [
-            click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
-            click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
-        ]
+        params += options_of(_decision_options, kind)
 
     examples = [
         f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if closes else "")
     ]
     if live:
-        params += [
-            click.Option(
-                ["--expect"],
-                metavar="DIGEST",
-                help="Only if the record has this digest, which `show` and `review` print.",
-            ),
-            click.Option(
-                ["--yes"],
-                is_flag=True,
-                help="Do not ask; else a terminal shows the record first.",
-            ),
-        ]
+        params += options_of(_binding_options, kind)
     if at_once:
         params += [
             click.Option(
@@ -168,6 +157,66 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     command.hidden = hidden
 
     return format_option(command)
+
+
+def _decision_options(call: Call, by: str | None = None, reason: str | None = None) -> None:
+    """Options of a decision.
+
+    Args:
+        by WHO: Who decides; you if not given.
+        reason WHY: Why; the record keeps it.
+    """
+
+
+def _binding_options(call: Call, expect: str | None = None, yes: bool = False) -> None:
+    """Options of a decision that accepts.
+
+    Args:
+        expect DIGEST: Only if the record has this digest, which `show` and `review` print.
+        yes: Do not ask; else a terminal shows the record first.
+    """
+
+
+def _new_options(
+    call: Call,
+    body_file: str | None = None,
+    fingerprint: tuple[str, ...] = (),
+    pending: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> None:
+    """Options of `orbit KIND new`.
+
+    Args:
+        body_file FILE: Read `{prose}` from a file; - is stdin.
+        fingerprint PATH: What it depends on: a file, a folder, FILE#FIELD.
+        pending: Let it wait for review, as an agent's record does.
+        dry_run: Print what would be written; write nothing.
+        yes -y --yes: Do not ask; refuse a duplicate.
+    """
+
+
+def _vote_options(call: Call, task: str | None = None) -> None:
+    """Options of `orbit KIND new` where a kind has votes.
+
+    Args:
+        task: The task of the vote, if the record exists already.
+    """
+
+
+def _update_options(
+    call: Call,
+    body_file: str | None = None,
+    dry_run: bool = False,
+    editor: Annotated[bool, OF_FILES] = False,
+) -> None:
+    """Options of `orbit KIND update`.
+
+    Args:
+        body_file FILE: Read `{prose}` from a file; - is stdin.
+        dry_run: Print the change as a diff; change nothing.
+        editor: Edit the file in $VISUAL or $EDITOR.
+    """
 
 
 def add_command(kind: Kind) -> click.Command:
@@ -219,33 +268,15 @@ def add_command(kind: Kind) -> click.Command:
             edited = {**fields_of(kind, text, edited_path(registry.workspace, name)), **status}
             _add(registry, kind, edited, task, output, dry_run=dry_run, ask=ask)
 
+    editor_help = "Open it in $VISUAL or $EDITOR first."
     options: list[click.Parameter] = [
         click.Argument(["headline"], metavar=f"[{kind.headline.upper()}]", required=False),
         *add_options(kind),
-        click.Option(
-            ["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."
-        ),
-        click.Option(
-            ["--fingerprint"],
-            multiple=True,
-            metavar="PATH",
-            help="What it depends on: a file, a folder, FILE#FIELD.",
-        ),
-        click.Option(
-            ["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."
-        ),
-        click.Option(
-            ["--editor"], is_flag=True, is_eager=True, help="Open it in $VISUAL or $EDITOR first."
-        ),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Print what would be written; write nothing."
-        ),
-        click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; refuse a duplicate."),
+        *options_of(_new_options, kind),
+        click.Option(["--editor"], is_flag=True, is_eager=True, help=editor_help),
     ]
     if kind.voted:
-        options.append(
-            click.Option(["--task"], help="The task of the vote, if the record exists already.")
-        )
+        options += options_of(_vote_options, kind)
 
     summary = _with_examples(
         f"Add {kind.with_article}.",
@@ -482,26 +513,18 @@ def _update_command(kind: Kind) -> click.Command:
         if status is not None:
             raise UsageError("a status is not a field to update", hint=verbs_hint(kind))
 
+    body_file, *others = options_of(_update_options, kind)
+    assert isinstance(body_file, click.Option)
+    body_file.hidden = not kind.in_record
     params: list[click.Parameter] = [
         click.Argument(["any_id"], metavar="ID"),
         *update_options(kind),
         click.Option(
             ["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse
         ),
-        click.Option(
-            ["--body-file"],
-            metavar="FILE",
-            hidden=not kind.in_record,
-            help=f"Read `{kind.prose}` from a file; - is stdin.",
-        ),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Print the change as a diff; change nothing."
-        ),
+        body_file,
+        *others,
     ]
-    if not kind.in_document:
-        params.append(
-            click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR.")
-        )
 
     summary = _with_examples(
         f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not "

@@ -12,9 +12,10 @@ from typing import Any
 import click
 
 from orbit_registry.answers.answer import Answer, answer_of
-from orbit_registry.answers.arguments import Argument
+from orbit_registry.answers.arguments import Argument, arguments_of
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import Operation, Row, commands, rows
+from orbit_registry.answers.words import words_of
 from orbit_registry.cli.help import finished
 from orbit_registry.cli.output import (
     emit,
@@ -174,22 +175,28 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
     if not argument.flags:
         return _placed(argument)
 
-    form: Callable[..., Any] | None = _click_type(argument.schema)
-    is_switch = argument.schema["type"] == "boolean"
-    has_default = argument.default not in (None, "", (), False)
+    form: Any = {"type": _click_type(argument.schema)}
+    if argument.schema["type"] == "boolean":
+        form = {"is_flag": True}
+    elif argument.is_list:
+        form |= {"multiple": True, "nargs": 2 if argument.is_of_pairs else 1}
+
     return click.Option(
         [*argument.flags, argument.name],
-        type=None if is_switch else form,
-        is_flag=is_switch,
-        multiple=argument.is_list,
-        nargs=2 if argument.is_of_pairs else 1,
         required=argument.required,
         default=() if argument.is_list else argument.default,
-        show_default=has_default,
+        show_default=argument.default not in (None, "", (), False),
         metavar=argument.metavar or None,
         help=filled(argument.help, kind),
         hidden="hidden" in argument.schema,
+        **form,
     )
+
+
+def options_of(function: Callable[..., Any], kind: Kind) -> list[click.Parameter]:
+    """Return the options that the signature and the docstring of a function declare."""
+    declared = arguments_of(function, words_of(function.__doc__ or ""), kind)
+    return [parameter_of(argument, kind) for argument in declared]
 
 
 def _placed(argument: Argument) -> click.Argument:
@@ -238,5 +245,9 @@ def filled(text: str, kind: Kind | None) -> str:
     if kind.numbering == "sequence":
         example = sequence_id(kind.prefix, EXAMPLE_NUMBER)
     return text.format(
-        kind=kind.name, a_kind=kind.with_article, kinds=kind.labels.lower(), id=example
+        kind=kind.name,
+        a_kind=kind.with_article,
+        kinds=kind.labels.lower(),
+        id=example,
+        prose=kind.prose,
     )

@@ -52,15 +52,15 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
 
-        _refuse_arguments(tool, arguments)
+        refuse_arguments(tool, arguments)
         answer = tool.run(registry, caller, {**arguments, **tool.fixed})
         sync_written()
 
         if not tool.carries:
-            return _checked_reply(answer, None)
+            return checked_reply(answer, None)
 
         records = registry.collection.records
-        return _checked_reply(
+        return checked_reply(
             answer,
             sidecar_for(registry.workspace, records, answer.paths, answer.record_ids, caller),
         )
@@ -83,7 +83,8 @@ def refusal(message: str, hint: str) -> Reply:
     return Reply(f"error: {reason}\nhint: {hinted}", answer, is_error=True)
 
 
-def _checked_reply(answer: Answer, sidecar: Sidecar | None) -> Reply:
+def checked_reply(answer: Answer, sidecar: Sidecar | None) -> Reply:
+    """Return the reply of a tool without secrets; an answer that is too long is refused."""
     answer_data = envelope(
         harmless(answer.data), next_commands=[str(harmless(command)) for command in answer.next]
     )
@@ -101,7 +102,12 @@ def _checked_reply(answer: Answer, sidecar: Sidecar | None) -> Reply:
     return Reply(text, answer_data, sidecar=sidecar)
 
 
-def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
+def refuse_arguments(tool: Tool, arguments: Arguments) -> None:
+    """Raise where arguments do not fit the tool's schema.
+
+    Raises:
+        UsageError: one is missing, unknown or of another form.
+    """
     if len(json.dumps(arguments, ensure_ascii=False)) > LONGEST:
         raise UsageError(
             f"the arguments are longer than {LONGEST:,} characters", hint="shorten them"

@@ -101,7 +101,10 @@ def _call(command: str) -> str:
 
     operation = row.load()
     arguments = operation.arguments()
-    flags = {flag: argument for argument in arguments for flag in argument.flags}
+    flags: dict[str, Argument] = {}
+    for argument in arguments:
+        flags |= dict.fromkeys(argument.flags, argument)
+
     placed = [argument for argument in arguments if not argument.flags]
     parameters: dict[str, str] = {}
     rest = iter(words[1:])

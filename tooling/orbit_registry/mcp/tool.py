@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Caller
@@ -99,7 +100,7 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
 
     for record_id in record_ids:
         for record in records.with_id(record_id):
-            targets = (target for link in record.links for target in records.with_id(link.to))
+            targets = chain.from_iterable(records.with_id(link.to) for link in record.links)
             rules = [
                 target.id
                 for target in targets

@@ -56,31 +56,28 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
     }
 
     shared = {**table["shared"], "FIELDS": fields_of_any(kinds)}
-    general = {
-        name: _tool(
-            name,
-            row,
-            {argument: _filled(form, shared, lists) for argument, form in row["arguments"].items()},
-        )
-        for name, row in table["tools"].items()
-        if running or name != "run"
-    }
+    everything = {}
+    for name, row in table["tools"].items():
+        forms = row["arguments"].items()
+        properties = {argument: _filled(form, shared, lists) for argument, form in forms}
+        everything[name] = _tool(name, row, properties)
 
-    for name, row in operations_with_tools().items():
-        if name not in general:
-            general[name] = tool_of(row.load())
+    for name, entry in operations_with_tools().items():
+        if name not in everything:
+            everything[name] = tool_of(entry.load())
 
-    named_tools = [
-        _alias(general[verb], kinds[kind])
-        for kind, verbs in ALIASES.items()
-        if kind in kinds
-        for verb in verbs
-    ]
+    if not running:
+        del everything["run"]
 
-    everywhere = replace(
-        general["search"], name=f"{PREFIX}search", description="The same as `search`."
-    )
-    return {**general, **{tool.name: tool for tool in (everywhere, *named_tools)}}
+    search = everything["search"]
+    name = f"{PREFIX}search"
+    everything[name] = replace(search, name=name, description="The same as `search`.")
+    for kind, verbs in ALIASES.items():
+        for verb in verbs if kind in kinds else ():
+            alias = _alias(everything[verb], kinds[kind])
+            everything[alias.name] = alias
+
+    return everything
 
 
 @cache

@@ -60,7 +60,12 @@ class FileValue(NamedTuple):
     mtime_ns: int = 0
     error: OrbitError | None = None  # the error of reading it
     is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
-    is_plain: bool = False  # whether all texts in it are printable ASCII, as far as is known
+    text: str = ""  # the value as JSON, if it is stored
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all texts in it are printable ASCII, as far as is known."""
+        return self.text != "" and _is_plain(self.text)
 
 
 class Cache:
@@ -165,7 +170,7 @@ class Cache:
             if row is not None and row[:3] == stamp:
                 value = json.loads(row[5])
                 results[path] = FileValue(
-                    path, value, row[3], *stamp[:2], is_clean=True, is_plain=_is_plain(row[5])
+                    path, value, row[3], *stamp[:2], is_clean=True, text=row[5]
                 )
                 continue
 
@@ -189,7 +194,7 @@ class Cache:
                 digest,
                 *stamp[:2],
                 is_clean=text is not None,
-                is_plain=text is not None and _is_plain(text),
+                text=text or "",
             )
 
             if text is not None and path.isprintable():
