@@ -170,9 +170,11 @@ class DecisionCheck:
     @property
     def forbidden(self) -> ForbiddenWords | None:
         """The words that it forbids in code, if that is all that it does."""
+        if self.problems:
+            return None
+
         where = self.body.get("where", "code")
-        is_of_words = self.must == "not" and "words" in self.body and where in ("code", "any")
-        if not is_of_words or self.problems:
+        if self.must != "not" or "words" not in self.body or where not in ("code", "any"):
             return None
 
         return ForbiddenWords(self.body["words"], where, bool(self.body.get("ignore_case")))

@@ -121,7 +121,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError(
             "a vote needs a task and a voter",
-            hint="`orbit learning vote ID --task T --model M`",
+            hint="`orbit vote ID --task T --model M`",
         )
 
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):

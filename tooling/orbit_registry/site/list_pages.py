@@ -42,7 +42,7 @@ NOTHING = Part(lambda *_: "", lambda *_: "")
 
 
 def list_pages(data: Published) -> Iterator[SitePage]:
-    """Yield every page that lists records, where the repository has none of its own at its
+    """Yield every page that lists records, where the repository itself has none at its
     address.
     """
     kinds = data.context.sources.kinds
