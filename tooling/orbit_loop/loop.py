@@ -25,7 +25,7 @@ from orbit_registry.hook.events import (
 )
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.reach import SKIPS, TRIAL
-from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
 
@@ -236,7 +236,7 @@ def check_loop(
     """
     now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
-    context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
+    context = CheckContext(workspace, Reading(workspace), config=workspace.config, loop=log)
     checks = [check for check in all_checks() if check.code.startswith("ORB9")]
 
     return CheckOutcome(

@@ -8,7 +8,8 @@ from functools import partial
 from typing import cast
 
 from orbit_registry.checks.check import Announce, run_checks
-from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
+from orbit_registry.checks.context import load_context
+from orbit_registry.checks.inputs import Files, Inputs, collect_inputs
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.operations.freshness.evaluate import expiring_today
@@ -270,10 +271,18 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     diagnostics = tuple(diagnostic for diagnostic in every if diagnostic.allowed is None)
     allowed = tuple(diagnostic for diagnostic in every if diagnostic.allowed is not None)
 
-    result = Result(diagnostics, record_count(inputs), inputs.facts.base, allowed)
+    result = Result(diagnostics, _record_count(inputs.reading), inputs.facts.base, allowed)
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
     return result, files.is_steady and lasts
+
+
+def _record_count(reading: Reading) -> int:
+    """Return how many records there are, unreadable files among them."""
+    valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
+    problems = reading.collection.problems
+    broken = {problem.location.path for problem in problems if problem.code != BROKEN}
+    return len(valid | broken)
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
