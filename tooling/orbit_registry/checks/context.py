@@ -84,11 +84,6 @@ class CheckContext(Inputs):
         """The records, by path, of which no text holds a secret; others may have one."""
         return self.reading.without_secrets
 
-    @cached_property
-    def plain(self) -> AbstractSet[str]:
-        """The records, by path, whose files are printable ASCII; others may be so, too."""
-        return self.reading.plain
-
     def with_options(self) -> RecordSet:
         """Return the records with the options that their texts reject."""
         return self.reading.filled
@@ -262,7 +257,6 @@ class CheckContext(Inputs):
             facts.documents_gone - facts.not_checked_out,
             self.now,
             self.config,
-            cache=self.cache,
         )
 
     @cached_property

@@ -60,7 +60,6 @@ class FileValue(NamedTuple):
     mtime_ns: int = 0
     error: OrbitError | None = None  # the error of reading it
     is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
-    is_plain: bool = False  # whether all texts in it are printable ASCII, as far as is known
 
 
 class Cache:
@@ -164,9 +163,7 @@ class Cache:
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
                 value = json.loads(row[5])
-                results[path] = FileValue(
-                    path, value, row[3], *stamp[:2], is_clean=True, is_plain=_is_plain(row[5])
-                )
+                results[path] = FileValue(path, value, row[3], *stamp[:2], is_clean=True)
                 continue
 
             try:
@@ -189,7 +186,6 @@ class Cache:
                 digest,
                 *stamp[:2],
                 is_clean=text is not None,
-                is_plain=text is not None and _is_plain(text),
             )
 
             if text is not None and path.isprintable():
@@ -342,16 +338,6 @@ def _storable(value: object, *, is_clean: bool = False) -> str | None:
     if not is_same or (not is_clean and has_secret(value, text)):
         return None
     return text
-
-
-def _is_plain(text: str) -> bool:
-    """Say whether a value that is stored as JSON has no other character than ASCII's printable
-    ones and the ends of lines.
-    """
-    if "\x7f" in text:
-        return False
-
-    return "\\" not in text or not any(escape in text for escape in ("\\u", "\\b", "\\f"))
 
 
 def _checksum(key: object, text: object) -> float:
