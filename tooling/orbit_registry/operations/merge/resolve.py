@@ -151,7 +151,7 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
     for subject in resolution.subjects.all:
         path = f"{subject.final_folder}/{subject.kind.name}.yaml"
         if subject.is_renumbered and path in changed:
-            names = (subject.title, subject.ids[subject.side], subject.final, subject.aliases)
+            names = (subject.title, subject.brought.id, subject.final, subject.aliases)
             document = subject.final_document(subject.side) or None
             yield Renumbered(subject.uid, *names, path, document, subject.reason)
 
