@@ -20,7 +20,6 @@ from orbit_registry.operations.citation_rewrite import (
     DocumentMoves,
     Unclear,
     kind_of,
-    lines_at,
     mentioning_files,
     rewrite_file,
     rewrite_mentions,
@@ -109,7 +108,7 @@ class SideFiles:
 
         if self._renames:
             patterns = search_patterns(frozenset(self._renames), self._moves)
-            paths.update(lines_at(state.git, state.commits[side], patterns))
+            paths.update(mentioning_files(state.git, patterns, state.commits[side] or "--cached"))
             paths.update(filter(None, self._by_document))
 
         return paths
@@ -359,7 +358,7 @@ class Resolution:
             return ()
 
         git, forms, no_moves = self.workspace.git, self.workspace.kinds.id_forms, DocumentMoves()
-        mentioning = mentioning_files(self.workspace, search_patterns(ids, no_moves))
+        mentioning = mentioning_files(git, search_patterns(ids, no_moves))
         open_files = self.by_hand.union(set(git.untracked()).intersection(mentioning))
 
         def meaning(path: str, line: str, cited: str) -> str | None:
