@@ -127,10 +127,8 @@ def gate(
     parts = _compared(workspace, baseline, result, against)
     new = result.diagnostics if everything else parts.new
     if against is not None and any(row.check is None for row in new) and not everything:
-        at_base = Counter(_at_base(workspace, against).counts)
-        new = _compared(
-            workspace, Baseline(Counter(baseline.counts) | at_base), result, against
-        ).new
+        at_base = _at_base(workspace, against)
+        new = _compared(workspace, baseline | at_base, result, against).new
 
     chosen = partial(_within, selected_paths)
     diagnostics = [  # with the reason why a fix was refused
@@ -295,10 +293,10 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     parts = apply(current, diagnostics)
     gone = Counter(_gone(workspace, parts))
     # Of checks that did not run, and of documents that are not checked out.
-    unseen = Counter(current.counts) - Counter(map(baseline_key, parts.baselined)) - gone
-    baseline = Baseline(Counter(baseline_of(diagnostics).counts) + unseen)
+    unseen = current - Counter(map(baseline_key, parts.baselined)) - gone
+    baseline = baseline_of(diagnostics) + unseen
 
-    return len(baseline), write_baseline(workspace, baseline)
+    return baseline.total(), write_baseline(workspace, baseline)
 
 
 def take_into_baseline(
@@ -310,12 +308,10 @@ def take_into_baseline(
     added = baseline_of(apply(baseline_of(before), after).new)
     current, broken = read_baseline(workspace)
     resolved = Counter(apply(current, after).resolved)
-    if not broken and (len(added) or resolved):
-        write_baseline(
-            workspace, Baseline(Counter(current.counts) - resolved + Counter(added.counts))
-        )
+    if not broken and (added or resolved):
+        write_baseline(workspace, current - resolved + added)
 
-    return len(added)
+    return added.total()
 
 
 def _subject(diagnostic: Diagnostic) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """`orbit check`, `baseline`, `resolve` and the merge driver that git calls."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -261,9 +260,9 @@ def update(output: str) -> None:
     orbit baseline update && git diff .orbit/baseline.yaml
     """
     registry = open_registry()
-    before = Counter(read_baseline(registry.workspace)[0].counts)
+    before = read_baseline(registry.workspace)[0]
     count, changed = registry.update_baseline()
-    after = Counter(read_baseline(registry.workspace)[0].counts)
+    after = read_baseline(registry.workspace)[0]
     added, gone = (after - before).total(), (before - after).total()
     text = f"{plural(count, 'finding')} in the baseline" + (
         f": {added} new, {gone} gone" if changed else ", as before"
