@@ -296,7 +296,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
+    memo = workspace.cache.memo
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
     lines = [_line(workspace, reading, entry) for entry in entries]
     lines += breadth.lines()
