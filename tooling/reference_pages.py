@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import importlib.util
 import inspect
+import itertools
 import json
 import re
 import sys
@@ -25,6 +26,7 @@ from orbit_registry.answers.arguments import PUBLISHED, Argument, schema_of
 from orbit_registry.answers.table import Operation
 from orbit_registry.cli.main import KINDS, command_lines, jobs, orbit
 from orbit_registry.registry import Registry
+from orbit_registry.seams import kind_folders
 
 WIDTH = 100
 HELP = ["-h", "--help"]
@@ -49,6 +51,7 @@ plugin of MkDocs is `orbit`: [the site](site.md#in-a-mkdocs-site-that-you-have-a
 
 ```python
 from orbit_registry.registry import Registry
+from orbit_registry.seams import kind_folders
 
 registry = Registry.open(".")
 for record in registry.records:
@@ -210,7 +213,9 @@ def _command_pages() -> dict[str, str]:
     context = click.Context(orbit, info_name="orbit")
     index = [HEAD]
     pages = {}
-    kinds = {file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*command_lines()}
+    folders = (KINDS, *kind_folders())
+    files = itertools.chain.from_iterable(folder.glob("*/kind.yaml") for folder in folders)
+    kinds = {file.parent.name for file in files} - {*command_lines()}
     names_by_job = {title: list(rows) for title, rows in jobs().items()}
     names_by_job["Other kinds of records"] = sorted(kinds)
     names_by_job["Help"] = ["new", "help"]

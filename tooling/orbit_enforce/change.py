@@ -1,55 +1,23 @@
-"""What a change does to the files that checks look at:
-those before it, and the lines that it adds.
+"""What a change does to the files that checks look at: their texts before it, and names that lead
+to them.
 """
 
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
-from orbit_enforce.kind import FILE_LIMIT, Tree, UnreadableError, decoded
+from orbit_enforce.kind import FILE_LIMIT, Tree, decoded
+from orbit_registry.formats.code_tree import UnreadableError
+from orbit_registry.repository.change import Change, change_since
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
 
-_DIFF = [
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "-a",
-    "--ignore-cr-at-eol",
-    "-U0",
-    "--inter-hunk-context=0",
-]
-_ADDED = re.compile(
-    rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE
-)  # other lines start with a sign or a letter
 
-
-@dataclass(frozen=True)
-class Change:
-    """What `--against` compares with: a commit, and the files that differ from it."""
-
-    git: Git
-    base: str
-    earlier: Mapping[str, str]
-    """Each file that the change adds, edits or moves, with its name before; empty for a new one."""
-    gone: Sequence[str]
-
-    @property
-    def before(self) -> list[str]:
-        """The files that the change edits, moves or deletes, by their names before it."""
-        return list(dict.fromkeys([*filter(None, self.earlier.values()), *self.gone]))
-
-    def contents(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """Return files as they were before the change."""
-        names = {f"{self.base}:{self.git.prefix}{path}": path for path in paths}
-        return {
-            names[name]: content for name, content in self.git.blobs(names, check=False).items()
-        }
+class CodeChange(Change):
+    """A change, with what it does to the files that checks look at."""
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -118,16 +86,6 @@ class Change:
         paths = [*unchanged, *(path for path in self.before if not path.startswith(f"{ORBIT}/"))]
         return Tree(paths, lambda path: self.texts[path] if path in self.texts else tree.text(path))
 
-    def added_lines(self, path: str, text: str) -> set[int]:
-        """Return the numbers of the lines of a file that it did not have before."""
-        if not (before := self.earlier[path]):
-            return set(range(1, text.count("\n") + 2))
-        hunks = self.git.run(
-            "diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}"
-        )
-        rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
-        return {line for first, count in rows for line in range(first, first + count)}
-
 
 def _readable(content: bytes, path: str) -> str:
     try:
@@ -136,19 +94,7 @@ def _readable(content: bytes, path: str) -> str:
         return ""
 
 
-def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
+def code_change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> CodeChange:
     """Return the change of the work tree since a commit."""
-    earlier, gone = dict.fromkeys(untracked, ""), []
-    fields = iter(
-        git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--")
-    )
-    for status in fields:
-        name = next(fields)
-        if status == "D":
-            gone.append(name)
-        elif status[0] in "RC":
-            earlier[next(fields)] = name
-        else:
-            earlier[name] = "" if status == "A" else name
-
-    return Change(git, base, earlier, gone)
+    change = change_since(git, base, untracked)
+    return CodeChange(change.git, change.base, change.earlier, change.gone)

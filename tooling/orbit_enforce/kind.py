@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orbit_enforce import kinds
+from orbit_registry.formats.code_tree import UnreadableError
 from orbit_registry.formats.encodings import UndecodableError, source_text
 from orbit_registry.formats.syntax import line_starts
 from orbit_registry.formats.untrusted import cut
@@ -26,14 +27,6 @@ Fields = Mapping[str, Any]
 
 class InvalidCheckError(Exception):
     """The fields of a check make no check."""
-
-
-class NotRunError(Exception):
-    """A check can't run here: a library is missing, or a file is beyond the limits."""
-
-
-class UnreadableError(NotRunError):
-    """A file can't be parsed."""
 
 
 class Match(NamedTuple):

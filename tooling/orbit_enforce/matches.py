@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from orbit_enforce.allowances import Allow, allowances, allows_in
-from orbit_enforce.kind import Finder, Match, NotRunError, Survey, Tree
+from orbit_enforce.kind import Finder, Match, Survey, Tree
 from orbit_enforce.spec import DecisionCheck
+from orbit_registry.formats.code_tree import NotRunError
 from orbit_registry.formats.globs import GlobIndex
 
 WHOLE_FILE = Match(1, 1, 1 << 30, "", "")

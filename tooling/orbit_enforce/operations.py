@@ -5,6 +5,10 @@ and raising their level.
 from itertools import chain
 from typing import Annotated
 
+from orbit_enforce.evidence import promote as raise_level
+from orbit_enforce.replay import replay_check
+from orbit_enforce.run import record_of_file, try_checks
+from orbit_enforce.spec import DecisionCheck, check_named
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import Form
 from orbit_registry.answers.call import Call
@@ -31,6 +35,17 @@ def group(call: Call) -> None:
     """
 
 
+def _parts(name: str) -> tuple[str, str]:
+    """Return the id of a record and that of its check, which may be empty: `ADR-0042/no-mysql`."""
+    any_id, slash, check_id = name.rpartition("/")
+    return (any_id, check_id) if slash else (name, "")
+
+
+def _check_of(call: Call, name: str) -> DecisionCheck:
+    any_id, check_id = _parts(name)
+    return check_named(call.registry.collection.records.get(any_id), check_id)
+
+
 @operation("enforce try")
 def try_check(call: Call, name: str = "", file: str | None = None) -> Answer:
     """Run a record's checks over the whole tree.
@@ -53,7 +68,13 @@ def try_check(call: Call, name: str = "", file: str | None = None) -> Answer:
         )
 
     registry = call.registry
-    trial = registry.try_checks(name, call.path(file) if file else None)
+    any_id, check_id = _parts(name)
+    if file:
+        record = record_of_file(registry.workspace, call.path(file))
+    else:
+        record = registry.collection.records.get(any_id)
+
+    trial = try_checks(registry.workspace, record, check_id)
     findings = [row for row in trial.diagnostics if row.check and row.allowed is None]
     allowed = [row for row in trial.diagnostics if row.allowed is not None]
     problems = [row for row in trial.diagnostics if not row.check]
@@ -97,7 +118,7 @@ def replay(
         most --max: Commits at most.
         since DATE: Only later commits; the decision's date if not given.
     """
-    result = call.registry.replay_check(name, most, since)
+    result = replay_check(call.registry.workspace, _check_of(call, name), most, since)
     introduced = plural(len(result.introductions), "match was", "matches were")
     ends = f"{result.count('edited away')} edited away, {result.count('deleted')} deleted"
     replayed = plural(result.commits, "commit")
@@ -142,7 +163,9 @@ def promote(call: Call, name: str) -> Answer:
     Args:
         name ID/CHECK: The check.
     """
-    level = call.registry.promote_check(name)
+    registry = call.registry
+    level = raise_level(registry.workspace, _check_of(call, name), registry.author())
+    registry.refresh()
     return Answer(
         {"check": name, "level": level}, f"{name} has level {level} now", ["git diff .orbit"]
     )

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
-from itertools import chain
 from typing import Any
 
 from orbit_enforce.allowances import Allow, allows_in
@@ -17,13 +16,17 @@ from orbit_enforce.evidence import read_evidence, replay_text
 from orbit_enforce.kind import FILE_LIMIT
 from orbit_enforce.spec import DecisionCheck, checks_of
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.globs import Glob, GlobIndex
+from orbit_registry.formats.globs import Glob
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
 from orbit_registry.site.language import capital, counted, digits, word, word_or
+from orbit_registry.site.list_markdown import record_link
+from orbit_registry.site.markdown_words import inline, table
+from orbit_registry.site.published import Published
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import is_inside
@@ -69,13 +72,6 @@ def checks_by_record(
 
 def _covers(checks: Sequence[DecisionCheck], path: str) -> bool:
     return any(check.covers(path) for check in checks)
-
-
-def checked_files(records: Iterable[Record], files: Iterable[str]) -> list[str]:
-    """Return the files that checks of records look at."""
-    checks = chain.from_iterable(map(checks_of, records))
-    index = GlobIndex([(check.name, check.globs) for check in checks])
-    return [path for path in files if index.match(path)]
 
 
 def _allows(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Allow]]:
@@ -149,11 +145,16 @@ def _example(example: object) -> str:
     return cut(text, LONGEST_EXAMPLE)
 
 
-def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
+def is_wanted(records: Iterable[Record]) -> bool:
+    """Return whether the site has the page of enforced decisions."""
+    return any("checks" in record.data for record in records)
+
+
+def enforced_html(data: Published, _: str) -> str:
     """Return the content of the page: the share, the number of each class,
     and the class of each live decision.
     """
-    result = enforcement(publication.workspace, records)
+    result = enforcement(data.context.sources.publication.workspace, data.records)
     counts = result.counts
     most = max(counts.values(), default=1)
     bars = "".join(_bar(name, counts[name], most) for name in CLASSES)
@@ -185,3 +186,17 @@ def _bar(name: str, count: int, most: int) -> str:
         f"<tr><td>{text}<br><small>{what}</small></td><td>{bar(count, count, most)}</td>"
         f"<td>{digits(count)}</td></tr>"
     )
+
+
+def enforced_markdown(data: Published, links: TwinLinks) -> str:
+    """Return the same as Markdown."""
+    result = enforcement(data.context.sources.publication.workspace, data.records)
+    order = list(CLASSES)
+    classes = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
+    rows = [(record_link(row.record, links), row.name, inline(row.reason)) for row in classes]
+    counts = "\n".join(
+        f"- {name}: {result.counts[name]:,} ({words})" for name, words in CLASSES.items()
+    )
+    share = f"**{result.share:.0%}** of the decisions that can be checked are enforced."
+    listed = table(("Decision", "Class", "Checks, or why none"), rows)
+    return "\n\n".join([share, counts, listed])

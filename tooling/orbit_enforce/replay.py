@@ -12,18 +12,10 @@ from datetime import date
 from typing import NamedTuple
 
 from orbit_enforce.evidence import write_replay
-from orbit_enforce.kind import (
-    FILE_LIMIT,
-    Finder,
-    InvalidCheckError,
-    Match,
-    NotRunError,
-    Survey,
-    Tree,
-    decoded,
-)
+from orbit_enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, Survey, Tree, decoded
 from orbit_enforce.spec import DecisionCheck
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.code_tree import NotRunError
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 

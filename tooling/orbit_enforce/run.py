@@ -12,18 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from orbit_enforce.allowances import Allow
-from orbit_enforce.change import Change, change_since
+from orbit_enforce.change import CodeChange, code_change_since
 from orbit_enforce.evidence import evidence_notes
-from orbit_enforce.kind import (
-    FILE_LIMIT,
-    Finder,
-    NotRunError,
-    Survey,
-    Tree,
-    UnreadableError,
-    decoded,
-)
-from orbit_enforce.kinds.pattern import NO_AST_GREP
+from orbit_enforce.kind import FILE_LIMIT, Finder, Survey, Tree, decoded
 from orbit_enforce.matches import (
     Break,
     FileMatches,
@@ -37,6 +28,7 @@ from orbit_enforce.matches import (
 from orbit_enforce.report import Report
 from orbit_enforce.spec import KINDS_PAGE, LEVELS, DecisionCheck, checks_named, checks_of
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError
+from orbit_registry.formats.code_tree import NO_AST_GREP, NotRunError, UnreadableError
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -111,7 +103,7 @@ def enforce(
     if definitions_only:
         return tuple(report.diagnostics)
 
-    change = change_since(workspace.git, base, untracked) if base is not None else None
+    change = code_change_since(workspace.git, base, untracked) if base is not None else None
     run = Run(runnable, tree_of(workspace, tracked, untracked), report, change)
     run.add_blind()
     run.add_all()
@@ -217,7 +209,7 @@ class Run:
     """By their names."""
     tree: Tree
     report: Report
-    change: Change | None = None
+    change: CodeChange | None = None
     paths: Collection[str] | None = None
     """The files to read, without the cache; else those of the change, or all."""
     needed: set[tuple[str, Allow]] = field(default_factory=set)
@@ -440,7 +432,7 @@ def _is_text(file: Path) -> bool:
 
 
 def _add_altered(
-    run: Run, change: Change, checks: Mapping[str, DecisionCheck], records: Sequence[Record]
+    run: Run, change: CodeChange, checks: Mapping[str, DecisionCheck], records: Sequence[Record]
 ) -> None:
     """Add what breaks the checks of the base that this change alters or ends.
 
@@ -476,7 +468,7 @@ def _altering(run: Run, records: Iterable[Record], check: DecisionCheck) -> str:
     return f"{'weakens' if check.name in run.checks else 'removes'} {check.name}"
 
 
-def _add_unread(run: Run, again: Run, change: Change) -> None:
+def _add_unread(run: Run, again: Run, change: CodeChange) -> None:
     """Add the changed files that can't be read, and so hide what an altered check would find."""
     readers = again._scopes.readers
     for path in change.earlier:
@@ -552,7 +544,7 @@ def _add_evasion(report: Report, check: DecisionCheck, message: str, instead: st
     report.add(check, "ORB1008", message, location, severity=severity, hint=hint)
 
 
-def _add_moved_out(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) -> None:
+def _add_moved_out(run: Run, change: CodeChange, checks: Mapping[str, DecisionCheck]) -> None:
     """Add what this change brings into files that it moves out of a check's files,
     or that a link brings into them.
     """
@@ -587,7 +579,9 @@ def _add_moved_out(run: Run, change: Change, checks: Mapping[str, DecisionCheck]
         _add_aliased(run, change, check, readable)
 
 
-def _add_aliased(run: Run, change: Change, check: DecisionCheck, names: Mapping[str, str]) -> None:
+def _add_aliased(
+    run: Run, change: CodeChange, check: DecisionCheck, names: Mapping[str, str]
+) -> None:
     texts = {name: run.tree.text(path) or "" for name, path in names.items()}
     if not texts:
         return
@@ -599,7 +593,7 @@ def _add_aliased(run: Run, change: Change, check: DecisionCheck, names: Mapping[
         {check.name: check},
         Tree([*texts], texts.get),
         Report(run.report.workspace),
-        Change(change.git, change.base, earlier, ()),
+        CodeChange(change.git, change.base, earlier, ()),
         [*texts],
         added=lines,
     )
@@ -614,7 +608,7 @@ def _add_aliased(run: Run, change: Change, check: DecisionCheck, names: Mapping[
             _add_evasion(run.report, check, message, "move the file in a separate change")
 
 
-def _add_submodules(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) -> None:
+def _add_submodules(run: Run, change: CodeChange, checks: Mapping[str, DecisionCheck]) -> None:
     """Add the submodules that this change brings into a check's files: they are not read."""
     submodules = change.git.submodules(path for path, old in change.earlier.items() if not old)
     for path in submodules:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -15,15 +15,15 @@ from orbit_enforce.kind import (
     Fields,
     Finder,
     InvalidCheckError,
-    NotRunError,
     Survey,
-    UnreadableError,
     all_kinds,
 )
 from orbit_registry.errors import RecordNotFoundError, did_you_mean
+from orbit_registry.formats.code_tree import NotRunError, UnreadableError
 from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
 from orbit_registry.formats.position import Pointer, Problem
 from orbit_registry.formats.syntax import EXTENSIONS
+from orbit_registry.lifecycle.record_checks import ForbiddenWords
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.record import Record
 
@@ -167,6 +167,16 @@ class DecisionCheck:
         """What finds its matches; raises InvalidCheckError and NotRunError."""
         return self.kind.finder(self.body, self.must)
 
+    @property
+    def forbidden(self) -> ForbiddenWords | None:
+        """The words that it forbids in code, if that is all that it does."""
+        where = self.body.get("where", "code")
+        is_of_words = self.must == "not" and "words" in self.body and where in ("code", "any")
+        if not is_of_words or self.problems:
+            return None
+
+        return ForbiddenWords(self.body["words"], where, bool(self.body.get("ignore_case")))
+
     @cached_property
     def problems(self) -> Sequence[SpecProblem]:
         """Why it can't be used: what is wrong with its fields, else what its examples disprove."""
@@ -181,6 +191,19 @@ def checks_of(record: Record) -> list[DecisionCheck]:
     )
     ids = [entry.get("id") for entry in entries]
     return [_read(record, number, entry, ids[:number]) for number, entry in enumerate(entries)]
+
+
+def rows_of_checks(records: Iterable[Record]) -> Iterator[dict[str, object]]:
+    """Yield the checks of records as the snapshot has them."""
+    for record in records:
+        for check in checks_of(record):
+            yield {
+                "record_id": record.id,
+                "name": check.name,
+                "kind": check.kind.name,
+                "level": check.level,
+                "asks": check.say,
+            }
 
 
 def checks_named(record: Record, name: str) -> list[DecisionCheck]:

@@ -2,4 +2,8 @@
 
 from orbit_registry.seams import Extra
 
-extra = Extra("import-orbit")
+extra = Extra(
+    "import-orbit",
+    operations=("orbit_import_orbit.operations",),
+    importers=("orbit_import_orbit.importer",),
+)

@@ -4,36 +4,27 @@ from orbit_registry.seams import Command, Extra
 
 extra = Extra(
     "loop",
-    operations=("orbit_loop.operations",),
+    operations=(
+        "orbit_loop.answers.note",
+        "orbit_loop.answers.failures",
+        "orbit_loop.answers.propose",
+        "orbit_loop.answers.apply",
+        "orbit_loop.answers.watchdog",
+        "orbit_loop.answers.capture",
+        "orbit_loop.answers.retro",
+        "orbit_loop.answers.pitch",
+        "orbit_loop.answers.ensure",
+    ),
     checks=("orbit_loop.loop",),
     commands={
-        "Write": {
-            "note": Command("orbit_loop.commands:note", "Note how a piece of work went."),
-            "fail": Command(
-                "orbit_loop.commands:fail", "Mark a target that failed, so that it is not retried."
-            ),
-            "clear": Command("orbit_loop.commands:clear", "Let a failed target be tried again."),
-        },
-        "Review": {
-            "propose": Command(
-                "orbit_loop.propose:propose", "Propose changes of skills and records."
-            ),
-        },
-        "Check": {
-            "watchdog": Command(
-                "orbit_loop.watch:watchdog", "Check store, log and queue, once or on a schedule."
-            ),
-        },
         "Learn from work": {
-            "capture": Command(
-                "orbit_loop.commands:capture", "Find learnings in the transcript of a session."
-            ),
             "retro": Command("orbit_loop.commands:group", "Write down what came of a run."),
-            "pitch": Command("orbit_loop.pitches:pitch", "Rank what could be done next."),
-            "ensure": Command(
-                "orbit_loop.commands:ensure_command",
-                "Insert or update a program's record by its key.",
-            ),
         },
     },
+    ways={
+        "check --loop": "orbit_loop.loop:check_loop",
+        "brief --for plan": "orbit_loop.answers.plan:plan",
+    },
+    tools="orbit_loop",
+    kinds="orbit_loop",
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from orbit_registry.checks.context import CheckContext
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.diagnostic import Location
 
@@ -47,3 +48,10 @@ class LoopLog:
     def of(self, *names: str) -> Iterator[LoggedEvent]:
         """Yield the events of some names."""
         return (event for event in self.events if event.name in names)
+
+
+@dataclass(frozen=True, eq=False)
+class LoopContext(CheckContext):
+    """What the checks of the loop read: its events, and no record."""
+
+    log: LoopLog | None = None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_loop.log import LoggedEvent, LoopLog
+from orbit_loop.log import LoggedEvent, LoopContext, LoopLog
 from orbit_registry.checks.check import all_checks, check, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
@@ -34,8 +34,13 @@ DAY = 86_400
 
 def _events(context: CheckContext, *names: str) -> Iterator[LoggedEvent]:
     """Yield the events of some names; none where the loop is not what is checked."""
-    if context.loop is not None:
-        yield from context.loop.of(*names)
+    log = _log(context)
+    if log is not None:
+        yield from log.of(*names)
+
+
+def _log(context: CheckContext) -> LoopLog | None:
+    return context.log if isinstance(context, LoopContext) else None
 
 
 @check(
@@ -46,8 +51,9 @@ def _events(context: CheckContext, *names: str) -> Iterator[LoggedEvent]:
 )
 def no_events(context: CheckContext) -> Iterator[Diagnostic]:
     """The event log is missing or empty: what was not written down counts as not done."""
-    if context.loop is not None and not context.loop.events:
-        yield no_events.at(context.loop.location, "no event is there to tell by")
+    log = _log(context)
+    if log is not None and not log.events:
+        yield no_events.at(log.location, "no event is there to tell by")
 
 
 # How many lines, by reason, and the first event of each unknown name.
@@ -59,7 +65,7 @@ def no_events(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     """A line of the event log is torn, foreign or of an unknown name, and counts for nothing."""
-    log = context.loop
+    log = _log(context)
     if log is None:
         return
 
@@ -123,10 +129,11 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
 @check("ORB920", Severity.ERROR, f"one of: {', '.join(NOTE_SKIPS)}")
 def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
     """A turn ended with neither a note nor a reason of the closed list for there being none."""
-    if context.loop is None:
+    log = _log(context)
+    if log is None:
         return
 
-    for ended, note in turns(context.loop):
+    for ended, note in turns(log):
         turn = _turn_of(ended)
         if note is None:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
@@ -236,7 +243,7 @@ def check_loop(
     """
     now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
-    context = CheckContext(workspace, Reading(workspace), config=workspace.config, loop=log)
+    context = LoopContext(workspace, Reading(workspace), config=workspace.config, log=log)
     checks = [check for check in all_checks() if check.code.startswith("ORB9")]
 
     return CheckOutcome(

@@ -2,4 +2,6 @@
 
 from orbit_registry.seams import Extra
 
-extra = Extra("measure", operations=("orbit_measure.operations",))
+extra = Extra(
+    "measure", operations=("orbit_measure.operations",), outcome="orbit_measure.report:outcome"
+)

@@ -17,7 +17,7 @@ from orbit_registry.answers.answer import Answer, answer_of
 from orbit_registry.answers.arguments import Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
-from orbit_registry.errors import UsageError, plural
+from orbit_registry.errors import plural
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
@@ -330,32 +330,6 @@ def count_events(call: Call) -> Answer:
     lines += [f"  {count:>7}  {surface}" for surface, count in surfaces.most_common(100)]
     lines += [f"  {count:>7}  skipped: {reason}" for reason, count in met.skipped.most_common()]
     return Answer(data, lines, ["orbit stats", "orbit check --loop"])
-
-
-@operation("events export")
-def export(call: Call, endpoint: str | None = None, everything: bool = False) -> Answer:
-    """Send new events as OpenTelemetry spans.
-
-    It sends ids, counts, reasons and times, no path and no text. It needs the extra
-    `orbit-registry[otel]`.
-
-    orbit events export --endpoint http://localhost:4318
-
-    Args:
-        endpoint URL: Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….
-        everything --all: Send events again that were sent before.
-    """
-    from orbit_notify.otlp import endpoint_of, send
-
-    where = endpoint_of(endpoint)
-    if not where:
-        raise UsageError(
-            "no address to send to", hint="orbit events export --endpoint http://localhost:4318"
-        )
-
-    sent = send(call.workspace, where, everything=everything)
-    data = {"sent": sent, "endpoint": where}
-    return Answer(data, f"{plural(sent, 'span')} sent", ["orbit events stats"])
 
 
 def _event_line(row: Mapping[str, Any]) -> str:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from orbit_loop.capture.transcripts import ids_in
 from orbit_measure.figures import Share
 from orbit_measure.history import live_since
 from orbit_measure.replay import MemorySession, NameResolver
+from orbit_registry.agents.transcripts import ids_in
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.client import context_of, load_agent
 from orbit_registry.hook.context import Selection

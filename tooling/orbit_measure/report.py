@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_loop.capture.transcripts import Progress, entries_in
 from orbit_measure.effect import RecordTitle, Report, report, signals
 from orbit_measure.figures import ratio
 from orbit_measure.stats import (
@@ -19,6 +18,7 @@ from orbit_measure.stats import (
     pairs_of,
 )
 from orbit_registry.agents.agent import TranscriptReader, transcript_readers
+from orbit_registry.agents.transcripts import Progress, entries_in
 from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook import render
@@ -261,24 +261,24 @@ def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool =
     return replace(report(pairs, record_titles(workspace)), days=(max(times) - min(times)) / DAY)
 
 
-def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
-    """Return the signals and the score of a record in the sessions that were shown it,
-    without reverts.
+def outcome(workspace: Workspace, record_id: str) -> tuple[dict[str, float], str]:
+    """Return the signals and the score of a record in the sessions that were shown it, without
+    reverts, and the same as a line; nothing if none was shown it.
     """
     files = log_files(workspace.state)
     if not any(record_id.encode() in file.read_bytes() for file in files):
-        return {}
+        return {}, ""
 
     pairs = pairs_of(logged_events(files, time.time(), LogScan()))
     mine = [pair for pair in pairs if pair.record == record_id and not pair.withheld]
-    return {"sessions": len(mine), **signals(mine)} if mine else {}
+    if not mine:
+        return {}, ""
+
+    counts = {"sessions": len(mine), **signals(mine)}
+    return counts, _outcome_words(counts)
 
 
-def outcome_words(counts: Mapping[str, float]) -> str:
-    """Return an outcome in one line; empty if no session was shown the record."""
-    if not counts:
-        return ""
-
+def _outcome_words(counts: Mapping[str, float]) -> str:
     phrases = {
         "opened": "opened it",
         "turned_green": "tests turned green",

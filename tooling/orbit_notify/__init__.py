@@ -2,4 +2,6 @@
 
 from orbit_registry.seams import Extra
 
-extra = Extra("notify")
+extra = Extra(
+    "notify", operations=("orbit_notify.operations",), notifier="orbit_notify.notify:notify"
+)

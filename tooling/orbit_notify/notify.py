@@ -7,14 +7,12 @@ import importlib
 import json
 import os
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.project import private_folder
-from orbit_registry.model.record import Record
 from orbit_registry.workspace.files import read_bytes, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
@@ -27,28 +25,18 @@ _ACTED_ON = re.compile(r"@(?=(?:all|channel|everyone|here)\b)|<(?=[!@#]|https?:)
 _EXTRA = "install the extra `orbit-registry[notify]`"
 
 
-def of_queue(records: Iterable[Record]) -> dict[str, str]:
-    """Return the note on each record that waits, by id: its text, and the commands that decide on
-    it.
-    """
-    return {record.id: _note(record) for record in records}
-
-
-def _note(record: Record) -> str:
-    name = shlex.quote(record.id)
-    return (
-        f"{plain(record.kind.label)} {record.id} waits for review: {plain(record.title)}\n"
-        f"  orbit accept {name}\n"
-        f"  orbit reject {name} --reason WHY"
-    )
-
-
 def plain(text: str) -> str:
     """Return a text as one line without secrets and without what a terminal or a chat would
     act on.
     """
     line = _ACTED_ON.sub(r"\g<0> ", " ".join(without_secrets(text).split()))
     return "".join(character for character in line if character.isprintable())[:LONGEST]
+
+
+def _clean(text: str) -> str:
+    """Return the lines of a text, each as `plain` makes it, indented as before."""
+    lines = [f"{line[: len(line) - len(line.lstrip())]}{plain(line)}" for line in text.split("\n")]
+    return "\n".join(lines)
 
 
 def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
@@ -72,7 +60,7 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
     sent = fresh[:MOST]
 
     if sent:
-        parts = [texts[key] for key in sent]
+        parts = [_clean(texts[key]) for key in sent]
         if len(fresh) > MOST:
             parts.append(f"… and {len(fresh) - MOST} more")
         _deliver(addresses, f"{plain(workspace.name)}: {topic}", "\n\n".join(parts))

@@ -23,16 +23,13 @@ from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from orbit_enforce.coverage import Enforcement
-    from orbit_enforce.replay import Replay
-    from orbit_enforce.run import CheckTrial
-    from orbit_enforce.spec import DecisionCheck
     from orbit_registry.briefs.brief import Brief
     from orbit_registry.checks.check import Announce
     from orbit_registry.checks.duplicates import Neighbour
     from orbit_registry.checks.engine import CheckOutcome, Fix
     from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.lifecycle.built import Built
+    from orbit_registry.lifecycle.record_checks import StatedCheck
     from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching import match as matches
@@ -108,13 +105,6 @@ class Registry(Verbs):
 
         workspace = find_workspace(file.parent)
         return explain(workspace, workspace.relative(file))
-
-    @classmethod
-    def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
-        """Convert learnings of an older layout; see `importers.orbit`."""
-        from orbit_import_orbit.importer import migrate_layout
-
-        return migrate_layout(Path(path), dry_run=dry_run)
 
     def backfill(
         self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
@@ -582,63 +572,20 @@ class Registry(Verbs):
 
         return coverage(self.workspace)
 
-    def enforcement(self) -> Enforcement:
-        """Return how far each live decision is enforced."""
-        from orbit_enforce.coverage import enforcement
-
-        return enforcement(self.workspace, self.collection.records)
-
-    def try_checks(self, name: str = "", file: str | None = None) -> CheckTrial:
-        """Run the checks of a record over the tree, or one (`ID/CHECK`),
-        or those of a YAML file.
-        """
-        from orbit_enforce.run import record_of_file, try_checks
-
-        any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
-        record = record_of_file(self.workspace, file) if file is not None else self._found(any_id)
-        return try_checks(self.workspace, record, check)
-
     def check_text(self, path: str, text: str) -> tuple[Diagnostic, ...]:
         """Return what a text would break as the content of a file (from the root)."""
-        if not any("checks" in record.data for record in self.collection.records):
-            return ()
-        from orbit_enforce.run import check_text
+        from orbit_registry.lifecycle.record_checks import runner, stated
 
-        return check_text(self.workspace, self.collection.records, path, text)
+        records = stated(self.collection.records)
+        running = runner() if records else None
+        return running.check_text(self.workspace, records, path, text) if running else ()
 
-    def checks_of_file(self, path: str) -> list[DecisionCheck]:
+    def checks_of_file(self, path: str) -> list[StatedCheck]:
         """Return the checks of live records that look at a file (from the root)."""
-        records = [
-            record
-            for record in self.collection.records
-            if record.phase == "live" and "checks" in record.data
-        ]
-        if not records:
-            return []
+        from orbit_registry.lifecycle.record_checks import checks_of
 
-        from orbit_enforce.spec import checks_of
-
-        return [check for record in records for check in checks_of(record) if check.reads(path)]
-
-    def replay_check(self, name: str, most: int = 2_000, since: str = "") -> Replay:
-        """Replay a check (`ID/CHECK`) over the history, and write the evidence."""
-        from orbit_enforce.replay import replay_check
-
-        return replay_check(self.workspace, self._check_of(name), most, since)
-
-    def promote_check(self, name: str) -> str:
-        """Raise the level of a check by one; return the new level."""
-        from orbit_enforce.evidence import promote
-
-        level = promote(self.workspace, self._check_of(name), self.author())
-        self.refresh()
-        return level
-
-    def _check_of(self, name: str) -> DecisionCheck:
-        from orbit_enforce.spec import check_named
-
-        any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
-        return check_named(self._found(any_id), check)
+        live = [record for record in self.collection.records if record.phase == "live"]
+        return [check for check in checks_of(live) if check.reads(path)]
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
         """Return packages and globs for the given records, or for all open ones that name none,

@@ -7,18 +7,24 @@ A package says what it adds in one value, `extra`, of type `Extra`, and names it
 
 Those that ship with Orbit say it in the same way; they are in `SHIPPED`, so that a checkout
 without metadata has them too. A value names modules and imports none: what is not used costs
-nothing.
+nothing. A target is written as `package.module:function`.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+from orbit_registry.errors import ConfigError
+
+NO_LOOP = "install the package of the loop again: orbit_loop"
 GROUP = "orbit_registry.extras"
 SHIPPED = (
     "orbit_loop",
@@ -35,8 +41,38 @@ SHIPPED = (
 class Command:
     """A command that is written for the command line alone: where it is, and its line of help."""
 
-    target: str  # `package.module:function`
+    target: str
     line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the site that is no index of a kind."""
+
+    title: str
+
+    description: str
+    """What it shows of a site, whose title stands for `{}`."""
+
+    wanted: str
+    """Takes the published records; says whether the site has the page."""
+
+    html: str
+    """Takes what is published and the page's address; returns HTML."""
+
+    markdown: str
+    """Takes what is published and the links of the page; returns Markdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the snapshot."""
+
+    sql: str
+    """Its `CREATE TABLE`."""
+
+    rows: str
+    """Takes the records that the snapshot has; yields mappings by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +91,131 @@ class Extra:
     commands: Mapping[str, Mapping[str, Command]] = field(default_factory=dict)
     """Commands by the job that they are listed under and by their names."""
 
+    ways: Mapping[str, str] = field(default_factory=dict)
+    """Functions for options of the core's commands: `check --loop`, `brief --for plan`."""
+
+    tools: str = ""
+    """The package whose `tools.yaml` has the words of its MCP tools; see `mcp/tools.yaml`."""
+
+    kinds: str = ""
+    """The package whose folder `kinds` has a folder for each kind of record; see `model.kind`."""
+
+    importers: Sequence[str] = ()
+    """Modules with `IMPORTERS` for `orbit import --from`; see `importers.importer.Importer`."""
+
+    exporters: Sequence[str] = ()
+    """Modules with `EXPORTERS` for `orbit export rules`; see `exporters.rules.Exporter`."""
+
+    pages: Mapping[str, Page] = field(default_factory=dict)
+    """Pages of the site by their folder."""
+
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    """Tables of the snapshot by name."""
+
+    record_checks: str = ""
+    """The module that runs what records state under `checks:`; the first installed one does.
+
+    It has the functions of `lifecycle.record_checks.Runner`.
+    """
+
+    checks_on_pages: str = ""
+    """Takes what is published, records, files and the site's map; returns what the pages of these
+    records show of their checks, by path.
+    """
+
+    outcome: str = ""
+    """Takes the workspace and an id; returns what became of a record where it was shown, as data,
+    and the same as a line. `orbit show` has it.
+    """
+
+    notifier: str = ""
+    """Takes the workspace, a topic and texts by key; sends those that are new, returns how many."""
+
 
 @cache
 def extras() -> tuple[Extra, ...]:
     """Return what the installed packages add, those that ship with Orbit first."""
-    shipped = [_load(f"{name}:extra") for name in SHIPPED if find_spec(name) is not None]
-    points = [each.value for each in entry_points(group=GROUP)]
-    others = [_load(value) for value in points if value.partition(":")[0] not in SHIPPED]
+    shipped = [_extra(f"{name}:extra") for name in SHIPPED if find_spec(name) is not None]
+    targets = dict.fromkeys(_entry_points())
+    others = [_extra(target) for target in targets if target.partition(":")[0] not in SHIPPED]
     return (*shipped, *others)
 
 
-def _load(target: str) -> Extra:
+def load(target: str) -> Any:
+    """Return what a target names."""
     module, _, name = target.partition(":")
-    extra: Extra = getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name)
+
+
+def targets(seam: str) -> list[str]:
+    """Return what the packages say of a seam that takes one target, without those that say
+    nothing.
+    """
+    return [target for target in (getattr(extra, seam) for extra in extras()) if target]
+
+
+def way(option: str) -> Callable[..., Any] | None:
+    """Return what a package does for an option of a command; None if none has it."""
+    for extra in extras():
+        if option in extra.ways:
+            function: Callable[..., Any] = load(extra.ways[option])
+            return function
+
+    return None
+
+
+def kind_folders() -> Iterator[Path]:
+    """Yield the folders with kinds of records."""
+    for package in targets("kinds"):
+        yield from _in_package(package, "kinds")
+
+
+def tool_files() -> Iterator[Path]:
+    """Yield the files with the words of MCP tools."""
+    for package in targets("tools"):
+        yield from _in_package(package, "tools.yaml")
+
+
+def _in_package(package: str, name: str) -> Iterator[Path]:
+    spec = find_spec(package)
+    if spec is not None and spec.origin is not None:
+        yield Path(spec.origin).parent / name
+
+
+def _extra(target: str) -> Extra:
+    try:
+        extra: Extra = load(target)
+    except (ImportError, AttributeError, TypeError) as error:
+        package = target.partition(":")[0].partition(".")[0]
+        message = f"could not load {target}, which adds to Orbit: {error}"
+        raise ConfigError(message, hint=f"correct or uninstall the package {package}") from None
+
     return extra
+
+
+def _entry_points() -> Iterator[str]:
+    """Yield the targets of the group in the metadata of installed packages.
+
+    `importlib.metadata` gives the same in 25 ms, which each command would wait for.
+    """
+    for folder in sys.path:
+        try:
+            names = [name for name in os.listdir(folder or ".") if name.endswith("-info")]
+        except OSError:
+            continue
+
+        for name in names:
+            yield from _targets_in(Path(folder, name, "entry_points.txt"))
+
+
+def _targets_in(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+
+    section = text.partition(f"[{GROUP}]")[2].partition("\n[")[0]
+    for line in section.splitlines():
+        target = line.partition("=")[2].strip()
+        if target:
+            yield target

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from orbit_loop.retro import failures
-from orbit_loop.retro.ensure import EnsureRequest, ensure
+from orbit_loop.retro.ensure import EnsureRequest, ensure_all
 from orbit_loop.retro.failures import Target
 from orbit_loop.retro.form import Outcome, Retro
 from orbit_loop.retro.keep import record_retro
@@ -102,7 +102,7 @@ def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
     author, workspace = registry.author(), registry.workspace
     learning = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
     decision = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue"})
-    message = ensure(workspace, [learning, decision], author)
+    message = ensure_all(workspace, [learning, decision], author)
     assert message[1].record is not None
     folder, record_id = workspace.root / message[1].record.folder, message[1].record.id
     away = folder.rename(shell.root / "away")
@@ -111,7 +111,7 @@ def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
         away.rename(folder)
         return learning
 
-    again = ensure(workspace, [replace(learning, join=meanwhile), decision], author)
+    again = ensure_all(workspace, [replace(learning, join=meanwhile), decision], author)
 
     assert [(entry.outcome, entry.reason) for entry in again] == [
         ("unchanged", ""),

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_loop.capture.run import READERS
-from orbit_loop.capture.transcripts import LONGEST_ROW, Progress, entries_in, without_injected
 from orbit_loop.capture.turns import MOST_STEPS, MOST_WAITING, Session, Turn, turns
 from orbit_registry.agents.agent import LONGEST_TEXT, TranscriptEntry
+from orbit_registry.agents.transcripts import LONGEST_ROW, Progress, entries_in, without_injected
 
 CASES = Path(__file__).parents[2] / "cases/transcripts"
 ROOT = "/home/ada/project"

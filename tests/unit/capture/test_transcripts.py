@@ -14,13 +14,13 @@ from hypothesis import given as given_values
 from hypothesis import strategies as st
 
 from orbit_loop.capture.run import transcripts_of
-from orbit_loop.capture.transcripts import (
+from orbit_registry.agents import claude, codex
+from orbit_registry.agents.transcripts import (
     deliveries,
     events_by_session,
     ids_in,
     read_transcript,
 )
-from orbit_registry.agents import claude, codex
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import SessionLog

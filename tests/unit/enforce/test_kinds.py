@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from orbit_enforce import kinds
-from orbit_enforce.kind import Finder, NotRunError, Survey, Tree, all_kinds
+from orbit_enforce.kind import Finder, Survey, Tree, all_kinds
 from orbit_enforce.spec import DecisionCheck, checks_of
+from orbit_registry.formats.code_tree import NotRunError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 

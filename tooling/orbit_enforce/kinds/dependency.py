@@ -2,16 +2,9 @@
 
 from collections.abc import Iterator
 
-from orbit_enforce.kind import (
-    WORDS,
-    CheckKind,
-    Fields,
-    Finder,
-    Match,
-    UnreadableError,
-    match_at,
-)
+from orbit_enforce.kind import WORDS, CheckKind, Fields, Finder, Match, match_at
 from orbit_enforce.kinds.path import parse
+from orbit_registry.formats.code_tree import UnreadableError
 from orbit_registry.formats.globs import Glob, matches
 from orbit_registry.formats.manifests import ManifestError, dependencies, is_manifest
 

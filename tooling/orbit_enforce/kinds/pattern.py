@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from math import comb
 from typing import Any, NamedTuple
 
@@ -12,14 +11,12 @@ from orbit_enforce.kind import (
     Finder,
     InvalidCheckError,
     Match,
-    NotRunError,
     match_at,
 )
+from orbit_registry.formats.code_tree import NotRunError, parsed
 from orbit_registry.formats.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 from orbit_registry.formats.untrusted import cut
 
-NO_AST_GREP = "code patterns need ast-grep: install `orbit-registry[enforce]`"
-MOST_BRACKETS = 2_000  # in one another: errors in a text take quadratic time
 MOST_STEPS = 60_000_000  # take 1 to 2 s
 _SIBLING_STEPS = 10  # a step to a sibling takes as long as so many up or down
 _MOST_PARTS = 1_000  # of a rule with its utils put in: each node may be compared with all of them
@@ -27,19 +24,6 @@ MOST_RELATIONS = 3
 _UP, _SIBLINGS = ("has", "inside"), ("precedes", "follows")
 _LONGEST_REASON = 200
 _WORD = re.compile(r"\$*\w{3,}")
-_BRACKET = re.compile(r"[\[({})\]]")
-
-
-@lru_cache(maxsize=1)  # several checks look at one file in a row
-def parsed(text: str, language: str) -> Any:
-    """Return the root node of a text, as ast-grep parses it."""
-    try:
-        from ast_grep_py import SgRoot
-    except ImportError:
-        raise NotRunError(NO_AST_GREP) from None
-    if sum(map(text.count, "([{")) > MOST_BRACKETS and _depth(text) > MOST_BRACKETS:
-        raise NotRunError(f"more than {MOST_BRACKETS:,} nested brackets")
-    return SgRoot(text, language).root()
 
 
 def check_steps(root: Any, up: int, siblings: int, turns: int) -> None:
@@ -185,14 +169,6 @@ def _size_of_util(name: str, utils: dict[str, Any]) -> _Size:
         utils[name] = None
         utils[name] = size = _size(size, utils)
     return size
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for match in _BRACKET.finditer(text):
-        depth = max(depth + (1 if match[0] in "([{" else -1), 0)
-        deepest = max(deepest, depth)
-    return deepest
 
 
 KIND = CheckKind(

@@ -3,15 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from orbit_enforce.kind import (
-    FILE_LIMIT,
-    CheckKind,
-    Fields,
-    InvalidCheckError,
-    NotRunError,
-    Survey,
-    Tree,
-)
+from orbit_enforce.kind import FILE_LIMIT, CheckKind, Fields, InvalidCheckError, Survey, Tree
+from orbit_registry.formats.code_tree import NotRunError
 
 
 def _make(fields: Fields, must: str) -> Survey:

@@ -3,16 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 
-from orbit_enforce.kind import (
-    WORDS,
-    CheckKind,
-    Fields,
-    Finder,
-    InvalidCheckError,
-    Match,
-    NotRunError,
-    match_at,
-)
+from orbit_enforce.kind import WORDS, CheckKind, Fields, Finder, InvalidCheckError, Match, match_at
+from orbit_registry.formats.code_tree import NotRunError
 from orbit_registry.formats.syntax import comments_and_strings, part_at
 
 

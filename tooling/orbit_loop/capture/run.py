@@ -16,9 +16,9 @@ from typing import Any
 from orbit_loop.capture.candidates import Candidate, Provenance, propose
 from orbit_loop.capture.findings import Lesson, Observer
 from orbit_loop.capture.project import Project
-from orbit_loop.capture.transcripts import Progress, entries_in
 from orbit_loop.capture.turns import Session, Turn, turns
 from orbit_registry.agents.agent import newest_first, open_transcript, transcript_readers
+from orbit_registry.agents.transcripts import Progress, entries_in
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line

@@ -9,8 +9,8 @@ from functools import cache
 from typing import Literal
 
 from orbit_loop.capture.command_line import table
-from orbit_loop.capture.transcripts import injected_in, without_injected
 from orbit_registry.agents.agent import TranscriptEntry
+from orbit_registry.agents.transcripts import injected_in, without_injected
 from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.call import Call, in_project
 from orbit_registry.hook.payload import READING, WRITING, take_tool

@@ -131,7 +131,7 @@ def refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def ensure(
+def ensure_all(
     workspace: Workspace,
     entries: Sequence[EnsureRequest],
     author: Author,

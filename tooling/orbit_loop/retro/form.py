@@ -164,6 +164,13 @@ class Retro:
         return "\n\n".join([*parts, *([self.text] if self.text else [])]) + "\n"
 
 
+def outcome_from(value: object) -> Outcome:
+    """Return an outcome that is a text, or a mapping with the names of its fields."""
+    if isinstance(value, str):
+        return read_outcome(value)
+    return _outcome(value, "an outcome")
+
+
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
     """Parse `TARGET=RESULT,attempts=N,…`; `where` names the source in errors."""
     name, _, details = text.partition("=")

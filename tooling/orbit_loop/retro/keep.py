@@ -14,7 +14,7 @@ from orbit_loop.retro.ensure import (
     UPDATED,
     EnsureRequest,
     EnsureResult,
-    ensure,
+    ensure_all,
 )
 from orbit_loop.retro.form import (
     COMMAND_PURPOSE,
@@ -116,7 +116,7 @@ def record_retro(
         return _entry(_completed(_existing_retro(workspace, current).joined(retro), now), key)
 
     entry = replace(_entry(merged, key), join=joined)
-    ensured = ensure(workspace, [entry], author, pending=pending, dry_run=dry_run)[0]
+    ensured = ensure_all(workspace, [entry], author, pending=pending, dry_run=dry_run)[0]
     record = ensured.record or before
     if record is None:
         raise RefusedError(ensured.reason, hint="nothing was written; correct what it says")
@@ -127,7 +127,7 @@ def record_retro(
         findings = _propose_findings(workspace, gathered, record, dry_run=dry_run)
     else:
         entries = [*_findings(workspace, merged, key, record, scope or {})]
-        findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
+        findings = ensure_all(workspace, entries, author, pending=True, dry_run=dry_run)
 
     failure_changes = _FailureChanges(
         workspace, merged, record, author, now, is_gathered=gathered is not None, dry_run=dry_run

@@ -14,6 +14,7 @@ from orbit_registry.answers.table import operation
 from orbit_registry.checks.report import diagnostic_lines
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
+from orbit_registry.lifecycle.record_checks import runner
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render.blocks import Block, rendered
@@ -235,7 +236,12 @@ def coverage(call: Call, enforced: bool = False) -> Answer:
         enforced: Show how far decisions are enforced by checks instead.
     """
     if enforced:
-        report = call.registry.enforcement()
+        running = runner()
+        if running is None:
+            message = "no installed package runs the checks of records"
+            raise UsageError(message, hint="install one, such as `orbit_enforce`")
+
+        report = running.enforcement(call.registry.workspace, call.registry.collection.records)
         return Answer(report.as_data(), report.text(), ["orbit check"])
 
     result = call.registry.coverage()

@@ -1,6 +1,6 @@
 """`show`: a record, or one chunk of its text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from orbit_registry.model.freshness import FRESH, Freshness
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.render import records as render
+from orbit_registry.seams import load, targets
 
 LONGEST_PROSE = 40_000
 """Characters of a record's long text that an agent is shown; its file has the rest."""
@@ -89,18 +90,29 @@ def _chunk(
     return Answer(data, f"{head}\n\n{chunk.body}", following)
 
 
+def _outcome(call: Call, record: Record) -> tuple[Mapping[str, object], str]:
+    """Return what became of a record where it was shown, as data and as a line."""
+    for target in targets("outcome"):
+        data, line = load(target)(call.workspace, record.id)
+        return data, line
+
+    return {}, ""
+
+
 def _whole(
     call: Call, record: Record, freshness: Freshness, retirement: Retirement | None
 ) -> Answer:
-    from orbit_measure.report import outcome, outcome_words  # `orbit list` does without
-
     registry = call.registry
     kind = record.kind
     due = registry.due_reviews([record]).get(record.path)
     judged, notes = visibility_of(registry, [record])
     shown = judged.get(record.path)
     in_code = registry.built().get(record.path) if kind.in_document else None
-    became = outcome(registry.workspace, record.id) if call.caller is None else {}
+    became: Mapping[str, object] = {}
+    words = ""
+    if call.caller is None:
+        became, words = _outcome(call, record)
+
     amended_by = render.amendments(record, registry.collection.records)
 
     more: dict[str, object] = {
@@ -114,7 +126,6 @@ def _whole(
         more["built"] = None if in_code is None else in_code.as_data()
 
     def text_of(shown_record: Record) -> str:
-        words = outcome_words(became)
         text = render.record_text(shown_record, freshness, words, shown, due, amended_by, in_code)
         return render.with_retirement(retirement, text)
 

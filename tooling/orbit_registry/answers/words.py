@@ -14,7 +14,7 @@ from functools import cache
 
 _SECTIONS = re.compile(r"(?m)^(Args|Of a kind|Agents):\n")
 _ARGUMENT = re.compile(
-    r"^(?P<name>\w+)(?P<flags>(?: -[-\w/]+)*)(?: (?P<metavar>[^:]*?))?: (?P<help>.*)$"
+    r"^(?P<name>\w+)(?P<flags>(?: -[-\w/]+)*)(?: (?P<metavar>(?:[^:]|:\S)*?))?: (?P<help>.*)$"
 )
 
 

@@ -171,7 +171,7 @@ def _names(
         return
 
     # The parsers take 30 ms to import, and only a change to code needs them.
-    from orbit_enforce.kinds.imports import imports_with_lines
+    from orbit_registry.formats.imports import imports_with_lines
 
     rows = imports_with_lines(path, text)
     if rows is not None:

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from orbit_registry.formats.sources import SOURCE_LIMIT
 from orbit_registry.lifecycle.code_citation import BadCitation, bad_citations
+from orbit_registry.repository.change import change_since
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState
 from orbit_registry.search.source_files import SourceFiles
@@ -25,8 +26,6 @@ def cited_in_code(workspace: Workspace, reading: Reading, facts: VcsState) -> In
     citations = list(bad_citations(SourceFiles(workspace, records, files)))
     if facts.against is None or not facts.base_commit or not citations:
         return citations, frozenset()
-
-    from orbit_enforce.change import change_since  # most projects have no bad citation
 
     change = change_since(workspace.git, facts.base_commit, facts.untracked)
     places = {(citation.path, citation.line) for citation in citations}

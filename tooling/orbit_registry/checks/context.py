@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_loop.log import LoopLog
 from orbit_registry.checks.inputs import Files, Inputs
 from orbit_registry.errors import GitError
 from orbit_registry.formats.position import Position, position_at
@@ -66,8 +65,6 @@ class CheckContext(Inputs):
     """Which side wins where a decision and its document differ, `record` or `document`;
     None: each record's own.
     """
-    loop: LoopLog | None = None
-    """The events of the loop, where they are what is checked."""
 
     @property
     def kinds(self) -> KindTable:

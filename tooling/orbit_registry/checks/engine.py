@@ -11,6 +11,7 @@ from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import load_context
 from orbit_registry.checks.inputs import Files, Inputs, collect_inputs
 from orbit_registry.errors import OrbitError
+from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.operations.freshness.evaluate import expiring_today
 from orbit_registry.repository.baseline import (
@@ -193,8 +194,6 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     if not any(diagnostic.check for diagnostic in (*result.diagnostics, *result.allowed)):
         return {}
 
-    from orbit_enforce.spec import checks_of  # most projects have no check
-
     address = str(workspace.config.site.get("base_url") or "").rstrip("/")
     says: dict[str, tuple[str, str]] = {}
     for record in read_collection(workspace).records:
@@ -204,7 +203,7 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
         page = ""
         if address.startswith("http"):
             page = f"{address}/{record.kind.plural}/{record.id}/"
-        for check in checks_of(record):
+        for check in checks_of([record]):
             says[check.name] = (check.say, page)
 
     return says

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.code_citations import cited_in_code
 from orbit_registry.errors import OrbitError
 from orbit_registry.lifecycle.code_citation import BadCitation
+from orbit_registry.lifecycle.record_checks import runner
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
@@ -225,12 +226,11 @@ def _enforced(
         if "checks" in record.data or record.path in changed
     ]
     checked_before = [row for row in inputs.before if row.phase == "live" and "checks" in row.data]
-    if not records and not checked_before:
+    running = runner() if records or checked_before else None  # most projects have no check
+    if running is None:
         return ()
 
-    from orbit_enforce.run import enforce  # most projects have no check
-
-    return enforce(
+    return running.enforce(
         workspace,
         records,
         facts.tracked,

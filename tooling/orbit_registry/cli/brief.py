@@ -5,21 +5,26 @@ and what could be done next.
 import codecs
 import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, warn_of_unread
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    from_root,
+    open_registry,
+    print_notes,
+    warn_of_unread,
+)
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError
-from orbit_registry.model.fields import ID
 from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 from orbit_registry.review import review
+from orbit_registry.seams import NO_LOOP, way
 
 LONGEST_TEXT = (
     100_000  # characters of a task's text that are read; what comes after them is left out
@@ -168,29 +173,13 @@ def _task(file: BinaryIO, task_id: str) -> Task:
 def _print_plan(
     registry: Registry, request: Mapping[str, Any], out: str | None, output: str
 ) -> None:
-    from orbit_loop.plan import plan_brief, plan_text, write_plan
+    plan = way("brief --for plan")
+    if plan is None:
+        raise UsageError("there is no brief for planning", hint=NO_LOOP)
 
-    records = registry.collection.records  # read once: `Registry.brief` reads anew
-
-    def related() -> Iterator[Mapping[str, Any]]:
-        for match in registry.brief(**request).selection.matches:
-            full_record = records.with_id(match.row.values[ID])
-            for record in full_record[
-                :1
-            ]:  # a personal record is none of the project's, and --out may be committed
-                if record.kind.voted:
-                    yield {"id": record.id, "summary": record.title, "path": record.path}
-
-    is_known = any(request[name] for name in ("agent", "task", "text", "paths", "tags"))
-    plan = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
-    for warning in plan["warnings"]:
-        say(f"warning: {warning}", err=True)
-
-    if out is not None:
-        path = write_plan(Path(out).resolve(), plan)
-        say(f"{out} {'written' if path else 'unchanged'}", err=True)
-
-    emit(output, plan, plan_text(plan), next_commands=["orbit pitch", "orbit review"])
+    answer = plan(registry, request, out)
+    print_notes(answer.notes)
+    emit(output, answer.data, answer.text, next_commands=answer.next)
 
 
 def _content(file: BinaryIO | None, limit: int) -> str:

@@ -18,9 +18,11 @@ from orbit_registry.cli.output import (
 )
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import RefusedError, UsageError, plural
+from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import read_baseline
+from orbit_registry.seams import NO_LOOP, way
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import ORBIT
 
@@ -118,9 +120,11 @@ def check(
     if loops or events is not None:
         if paths or fix or against or proposed or everything:
             raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
-        from orbit_loop.loop import check_loop
+        check_log = way("check --loop")
+        if check_log is None:
+            raise UsageError("no check of events is installed", hint=NO_LOOP)
 
-        outcome = check_loop(registry.workspace, events, days)
+        outcome = check_log(registry.workspace, events, days)
     else:
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
@@ -202,13 +206,7 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
 def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool) -> None:
     names = {check.code for check in all_checks()} if codes else set()
     if any("/" in code for code in codes):
-        from orbit_enforce.spec import checks_of  # most runs name no check of a record
-
-        names |= {
-            check.name.upper()
-            for record in registry.collection.records
-            for check in checks_of(record)
-        }
+        names |= {check.name.upper() for check in checks_of(registry.collection.records)}
 
     for code in codes:
         if code.upper() not in names:

@@ -48,7 +48,7 @@ from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
-from orbit_registry.model.kind import SHIPPED, Kind, load_kinds
+from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.freshness.verify import fingerprinted
@@ -83,8 +83,9 @@ def note_unclear(records: Sequence[Record]) -> None:
 
 def kind_of(name: str) -> Kind:
     """Return a shipped kind without looking for a workspace, else one of the workspace here."""
-    if (SHIPPED / name / "kind.yaml").exists():
-        return load_kinds()[name]
+    kinds = load_kinds()
+    if name in kinds:
+        return kinds[name]
     return Registry.open().workspace.kinds[name]
 
 

@@ -1,7 +1,6 @@
 """`orbit learning` and `orbit lessons`: verbs that only learnings have, and learnings by slug."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -23,25 +22,6 @@ from orbit_registry.workspace.author import Review
 
 group = kind_group("learning")
 group.add_command(table_command("verify"))
-
-
-@group.command("migrate-layout")
-@click.option("--dry-run", is_flag=True, help="Print what would be moved; move nothing.")
-@format_option
-def migrate_layout(dry_run: bool, output: str) -> None:
-    """Move learnings of an older layout.
-
-    Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) move to one folder a
-    record, in one step. Old ids still resolve. A second run changes nothing.
-
-    orbit learning migrate-layout --dry-run
-    """
-    from orbit_import_orbit.importer import (
-        migrate_layout as migrated,
-    )  # the other commands need no importer
-
-    report = migrated(Path.cwd(), dry_run=dry_run)
-    emit(output, report.as_data(), report.text(), next_commands=["git diff --stat", "orbit check"])
 
 
 KIND = "learning"

@@ -18,7 +18,7 @@ from orbit_registry.answers.table import commands
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
-from orbit_registry.seams import extras
+from orbit_registry.seams import extras, kind_folders
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -82,9 +82,6 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Learn from work": {
         "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
-    },
-    "Measure": {
-        "events": ("", ""),
     },
 }
 """Commands by job: where each is, and its line in the help; both are empty where the table of
@@ -337,8 +334,11 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
 def _kind_names() -> list[str]:
     """Return the kinds without a line in the help, from folder names alone."""
     placed = command_lines()
-    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml")]
-    shipped = [name for name in shipped if name not in placed]
+    shipped: list[str] = []
+    for kinds in (KINDS, *kind_folders()):
+        names = [file.parent.name for file in kinds.glob("*/kind.yaml")]
+        shipped += [name for name in names if name not in placed]
+
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         if (parent / ".orbit").is_dir():

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_loop.retro.failures import open_failures
 from orbit_registry.cli.kind import note_unclear
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
 from orbit_registry.cli.records import (
@@ -29,6 +28,7 @@ from orbit_registry.model.votes import format_time
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import freshness_data, record_data, short_table, table
 from orbit_registry.review import review
+from orbit_registry.review.notices import of_queue, send_notices
 from orbit_registry.workspace.author import Review
 
 MOST_LISTED = 10  # records of each section that `orbit review` lists
@@ -50,9 +50,8 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     kind = kind_name(registry, kind)
     waiting = review.queue(registry.collection.records, kind)
     if notifies:
-        from orbit_notify.notify import notify, of_queue
-
-        say(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
+        count = send_notices(registry.workspace, "queue", of_queue(waiting))
+        say(f"{count} told", err=True)
 
     of_kind = Counter(record.kind.name for record in waiting)
     unknown = review.without_status(registry.collection.records, kind)
@@ -147,11 +146,7 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
     to_look_at = [record for record in whole if record.path in due]
     by_path = registry.freshness(chosen)
     stale = [record for record in chosen if record.path in by_path]
-    failed = [
-        record
-        for record in open_failures(records, datetime.now(UTC))
-        if kind in (None, record.kind.name)
-    ]
+    of_kinds = review.sections(registry.workspace.kinds, chosen, datetime.now(UTC))
 
     silent, unclear = review.by_evidence(unknown)
     in_code = registry.built() if kind in (None, *_kinds_with_documents(registry)) else {}
@@ -181,7 +176,7 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
             "or orbit review --snooze ID",
         ),
         ("May no longer hold", stale, "orbit stale"),
-        ("Failed, not tried again", failed, "orbit clear TARGET"),
+        *((section["title"], listed, section["command"]) for section, listed in of_kinds),
     )
 
     lines: list[str] = []
@@ -201,7 +196,7 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
             for record in to_look_at
         ],
         "stale": [freshness_data(record, by_path[record.path]) for record in stale],
-        "failures": [record_data(record) for record in failed],
+        **{section["key"]: list(map(record_data, listed)) for section, listed in of_kinds},
         "built": {
             state.value: [
                 {**record_data(record), "built": in_code[record.path].as_data()}

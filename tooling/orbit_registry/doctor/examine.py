@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from orbit_loop.capture.transcripts import (
+from orbit_registry.agents.transcripts import (
     DELIVERY_READERS,
     Delivery,
     deliveries,
     events_by_session,
     without_event,
 )
-from orbit_measure.stats import EventCounter, Tally
+from orbit_registry.doctor.log_counts import LogCounts, counts_of
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
 from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.install import install as installation
@@ -462,21 +462,20 @@ def _examine_delivery(
     try:
         files, now = log_files(workspace.state), time.time()
         met = LogScan()
-        tally = EventCounter(None, {}, 0).add_all(logged_events(files, now, met))
+        counts = counts_of(logged_events(files, now, met))
         events = events_by_session(logged_events(files, now, LogScan()))
     except OrbitError as error:
         yield Finding("problem", "log", error.message, log, error.hint)
         return
 
-    yield from _log(tally, met, log, installed)
+    yield from _log(counts, met, log, installed)
     names = [name for name in DELIVERY_READERS if agent in (None, name)]
     compared += deliveries(workspace.root, events, names)
-    yield from _transcripts(workspace.root, events, compared, tally, names)
+    yield from _transcripts(workspace.root, events, compared, counts, names)
 
 
-def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Finding]:
-    total = tally.total
-    if not total.calls:
+def _log(counts: LogCounts, met: LogScan, log: str, installed: bool) -> Iterator[Finding]:
+    if not counts.calls:
         message = "no call is in the event log"
         if installed:
             yield Finding("warning", "log", message, log, "use the agent once, then ask again")
@@ -485,35 +484,35 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
 
         return
 
-    quiet = 100 * (total.calls - total.speaking) / total.calls
-    records = plural(total.shown, "record")
-    message = f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, {records} shown"
+    quiet = 100 * (counts.calls - counts.speaking) / counts.calls
+    records = plural(counts.records, "record")
+    message = f"{plural(counts.calls, 'call')}, {quiet:.0f} % silent, {records} shown"
     yield Finding("ok", "log", message, log, "orbit stats")
 
     if met.skipped:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
         yield Finding("warning", "log", f"lines are not events: {reasons}", log)
 
-    if total.faults:
-        reasons = ", ".join(f"{count} × {fault}" for fault, count in total.faults.most_common())
+    if counts.faults:
+        reasons = ", ".join(f"{count} × {fault}" for fault, count in counts.faults.most_common())
         yield Finding("warning", "log", f"calls went wrong: {reasons}", log, "orbit stats")
 
-    late = total.skips["deadline"]
-    if late > LATE_SHARE * total.calls:
+    late = counts.skips["deadline"]
+    if late > LATE_SHARE * counts.calls:
         yield Finding(
             "warning",
             "log",
-            f"{late} of {plural(total.calls, 'call')} ran out of time and showed nothing",
+            f"{late} of {plural(counts.calls, 'call')} ran out of time and showed nothing",
             log,
             "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does",
         )
 
-    unready = total.skips["no index"]
-    if unready > LATE_SHARE * total.calls:
+    unready = counts.skips["no index"]
+    if unready > LATE_SHARE * counts.calls:
         yield Finding(
             "warning",
             "log",
-            f"{unready} of {plural(total.calls, 'call')} found no index",
+            f"{unready} of {plural(counts.calls, 'call')} found no index",
             log,
             "orbit sync",
         )
@@ -523,7 +522,7 @@ def _transcripts(
     root: Path,
     events: Mapping[str, Sequence[LoggedEvent]],
     compared: Sequence[Delivery],
-    tally: Tally,
+    counts: LogCounts,
     names: Sequence[str],
 ) -> Iterator[Finding]:
     if not events:
@@ -563,8 +562,8 @@ def _transcripts(
 
         yield Finding("ok", "transcript", message)
 
-    if "claude" in names and tally.first is not None:
-        sessions, logged = without_event(root, tally.sessions, tally.first)
+    if "claude" in names and counts.first is not None:
+        sessions, logged = without_event(root, counts.sessions, counts.first)
         if logged < sessions:
             newest = f"the {plural(sessions, 'newest session')} of Claude Code here"
             message = f"{sessions - logged} of {newest} are not in the event log"

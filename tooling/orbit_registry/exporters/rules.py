@@ -35,6 +35,7 @@ from orbit_registry.matching.teaser import safe
 from orbit_registry.model.fields import BROAD, GLOBS, ID, MOVED, Row
 from orbit_registry.model.reach import FRAME_TOKENS, TOKENS
 from orbit_registry.model.scope import USES
+from orbit_registry.seams import extras
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
     inside,
@@ -291,10 +292,15 @@ class Exporter(Protocol):
 
 
 def exporters() -> Mapping[str, Exporter]:
-    """Return the exporters of this package's modules by agent."""
+    """Return the exporters of this package's modules and of the extras', by agent."""
     by_agent: dict[str, Exporter] = {}
-    for listed in pkgutil.iter_modules(orbit_registry.exporters.__path__):
-        module = import_module(f"orbit_registry.exporters.{listed.name}")
+    of_core = pkgutil.iter_modules(orbit_registry.exporters.__path__)
+    names = [f"orbit_registry.exporters.{listed.name}" for listed in of_core]
+    for extra in extras():
+        names += extra.exporters
+
+    for name in names:
+        module = import_module(name)
         for exporter in getattr(module, "EXPORTERS", ()):
             by_agent[exporter.agent] = exporter
 

@@ -21,6 +21,7 @@ from orbit_registry.matching.visibility import overlooked, surroundings_of, visi
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.repository.reader import Reading, read_collection
+from orbit_registry.seams import extras
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 STATUS_AND_SUCCESSOR = "ORB304"
@@ -45,14 +46,16 @@ class Importer(Protocol):
 
 
 def importers() -> Mapping[str, Importer]:
-    """Return the importers in the `IMPORTERS` of this package's modules,
+    """Return the importers in the `IMPORTERS` of this package's modules and of the extras',
     decision documents last.
     """
     names = sorted(
         module.name for module in pkgutil.iter_modules(orbit_registry.importers.__path__)
     )
     names.sort(key=lambda name: name == "documents")
-    modules = [import_module(f"orbit_registry.importers.{name}") for name in names]
+    of_core = [f"orbit_registry.importers.{name}" for name in names]
+    of_extras = chain.from_iterable(extra.importers for extra in extras())
+    modules = [import_module(name) for name in (*of_extras, *of_core)]
 
     listed = chain.from_iterable(getattr(module, "IMPORTERS", ()) for module in modules)
     return {importer.name: importer for importer in listed}

@@ -126,7 +126,7 @@ def _used_before(
     workspace: Workspace, record: Record, importers: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Yield the packages of a record's conditions that were used when it was last looked at."""
-    from orbit_enforce.kinds.imports import imported_names  # few records ask: 30 ms
+    from orbit_registry.formats.imports import imported_names
 
     git = workspace.git
     before = f"--before={int(looked_at(record).timestamp())}"

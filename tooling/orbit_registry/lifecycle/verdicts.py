@@ -5,6 +5,7 @@ from typing import Any
 
 from orbit_registry.errors import GitError, GitStoppedError
 from orbit_registry.lifecycle.built import Built, built
+from orbit_registry.lifecycle.record_checks import runner, stated
 from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.cache import digest, row_reader, to_row
@@ -90,11 +91,10 @@ def _broken(
     workspace: Workspace, decisions: Sequence[Record], files: Sequence[str]
 ) -> frozenset[str]:
     """Return the ids of the decisions of which a check finds something."""
-    checked = [record for record in decisions if "checks" in record.data]
-    if not checked:
+    checked = stated(decisions)
+    running = runner() if checked else None
+    if running is None:
         return frozenset()
 
-    from orbit_enforce.run import enforce  # most projects have no check
-
-    findings = enforce(workspace, checked, files, ())
+    findings = running.enforce(workspace, checked, files, ())
     return frozenset(row.record for row in findings if row.record and row.code in BREAKS)

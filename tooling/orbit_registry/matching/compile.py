@@ -10,6 +10,7 @@ from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
 from orbit_registry.hook.select import compiled_pattern
+from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.lifecycle.review_due import Due, dated
 from orbit_registry.matching.pack import SYMBOL, Part, conditions_of, plain_glob
 from orbit_registry.matching.teaser import note_of, safe, teaser_of
@@ -180,23 +181,19 @@ def _forbidding(record: Record) -> Iterable[str]:
     """Yield the checks of a record that forbid words:
     name, where they count, what to do, globs, words.
     """
-    if record.phase != "live" or "checks" not in record.data:
+    if record.phase != "live":
         return
 
-    from orbit_enforce.spec import checks_of  # few records have checks
-
-    for check in checks_of(record):
-        if check.problems:
+    for check in checks_of([record]):
+        if check.forbidden is None:
             continue
 
-        where = check.body.get("where", "code")
-        if check.must != "not" or "words" not in check.body or where not in ("code", "any"):
-            continue
+        where = check.forbidden.where
+        if check.forbidden.in_any_case:
+            words = [ANY_CASE + word.casefold() for word in check.forbidden.words]
+        else:
+            words = [EXACT + word for word in check.forbidden.words]
 
-        sign = ANY_CASE if check.body.get("ignore_case") else EXACT
-        words = [
-            sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]
-        ]
         globs = [
             f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs
         ]

@@ -282,7 +282,7 @@ def _imports_in(path: str, content: bytes) -> list[str]:
     if not is_readable_source(path, content):
         return []
 
-    from orbit_enforce.kinds.imports import all_imports  # its parsers take 30 ms
+    from orbit_registry.formats.imports import all_imports
 
     language = language_of(path) or ""
     standard = _STANDARD.get(language, frozenset())

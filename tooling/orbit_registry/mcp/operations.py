@@ -85,8 +85,11 @@ def _value(argument: Argument, value: object) -> object:
 
 
 def _calls(commands: Sequence[str]) -> list[str]:
-    """Return the commands that are calls of tools, as an agent makes them."""
-    calls = [_call(command) for command in commands]
+    """Return the commands that are calls of tools, as an agent makes them.
+
+    What is no command of Orbit's is such a call.
+    """
+    calls = [_call(each) if each.startswith("orbit ") else each for each in commands]
     return [call for call in calls if call]
 
 

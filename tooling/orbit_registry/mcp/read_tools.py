@@ -1,7 +1,5 @@
 """MCP tools that read: search, list, show, match, brief, query."""
 
-from datetime import UTC, datetime
-
 from orbit_registry.answers.records import clean
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
@@ -12,6 +10,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.render import records as render
 from orbit_registry.review import review
+from orbit_registry.seams import NO_LOOP, way
 from orbit_registry.workspace.workspace import path_from_root
 
 LONGEST_PROSE = 40_000  # characters of a record's long text that are shown; its file has the rest
@@ -44,14 +43,12 @@ def brief(call: ToolCall) -> ToolResult:
     """Show what an agent needs before it starts."""
     registry = call.registry
     if call.text("purpose") == "plan":
-        from orbit_loop.plan import (
-            plan_brief,
-            plan_text,
-        )  # few ask, and each start would pay for it
+        plan = way("brief --for plan")
+        if plan is None:
+            raise UsageError("there is no brief for planning", hint=NO_LOOP)
 
-        plan = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC))
-        warnings = [f"warning: {inert_line(warning)}" for warning in plan["warnings"]]
-        return ToolResult(dict(plan), "\n".join([plan_text(plan), *warnings]))
+        answer = plan(registry, {})
+        return ToolResult(answer.data, "\n".join([answer.text, *map(inert_line, answer.notes)]))
 
     paths = [inside(registry, path) for path in call.paths()]
     tags, words, task, agent = (

@@ -18,6 +18,7 @@ from orbit_registry.mcp.write_tools import may_run
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
 from orbit_registry.render.records import ORDERS
+from orbit_registry.seams import tool_files
 from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
@@ -86,9 +87,14 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return cast(
-        Mapping[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-    )
+    """Return the words of the tools, those of extras last."""
+    table = cast(dict[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
+    tools = dict(table["tools"])
+    for file in tool_files():
+        added = cast(Mapping[str, Any], yaml.load(file.read_text("utf-8")))
+        tools.update(added["tools"])
+
+    return {**table, "tools": tools}
 
 
 def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> Tool:

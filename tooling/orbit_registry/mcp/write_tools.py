@@ -3,15 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
-from orbit_loop.retro.failures import fail as mark_failed
-from orbit_loop.retro.failures import read_target
-from orbit_loop.retro.failures import state as failure_state
-from orbit_loop.retro.form import read_retro
-from orbit_loop.retro.keep import record_retro
-from orbit_loop.retro.note import NoteRequest
-from orbit_loop.retro.note import note as work_note
 from orbit_registry.answers.records import clean
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError
@@ -31,7 +23,6 @@ from orbit_registry.operations import adr as adrs
 from orbit_registry.operations import lifecycle
 from orbit_registry.render.hits import duplicate_message, near_text, neighbours_data, override_hint
 from orbit_registry.render.records import record_data
-from orbit_registry.render.work import failure_text, note_data, note_text, retro_data, retro_text
 from orbit_registry.repository.guard import refuse_secrets
 from orbit_registry.repository.writer import Edit
 from orbit_registry.resources.run import RunOptions, run
@@ -468,55 +459,6 @@ def _written_result(call: ToolCall, record: Record, instead_of: Record | None = 
         paths=[path for path in record.scope.paths if not set(path) & set("*?[{!")],
         record_ids=[record.id, *([instead_of.id] if instead_of else [])],
     )
-
-
-def note(call: ToolCall) -> ToolResult:
-    """Note how a piece of work went; it suggests records worth keeping."""
-    registry = call.registry
-    request = NoteRequest(
-        call.text("text"),
-        call.number("attempts", 1),
-        call.is_set("errors"),
-        call.is_set("failed"),
-        call.text("skip_reason"),
-        call.text("task"),
-        tuple(call.words("paths")),
-        tuple(call.words("tags")),
-    )
-    refuse_secrets("", {"text": request.text})
-    result = work_note(
-        registry.workspace, registry.collection.records, request, call.caller.author()
-    )
-
-    return ToolResult(
-        note_data(request, result, for_agent=True),
-        note_text(request, result, for_agent=True),
-        next=[ask.call for ask in result.asks if ask.call],
-    )
-
-
-def fail(call: ToolCall) -> ToolResult:
-    """Mark a target that failed."""
-    now = datetime.now(UTC)
-    target = read_target(call.text("target"))
-    fields: Fields = {"reason": call.text("reason"), "attempts": call.arguments.get("attempts")}
-    if call.words("paths"):
-        fields["scope"] = {"paths": call.words("paths")}
-
-    refuse_secrets("", fields)
-    record, is_new = mark_failed(call.registry.workspace, target, fields, call.caller.author(), now)
-    data = {**failure_state(record, now), "new": is_new}
-    return ToolResult(data, f"{failure_text(data)}\n  {record.path}", record_ids=[record.id])
-
-
-def retro(call: ToolCall) -> ToolResult:
-    """Write down what came of a run; an agent's retro waits for review."""
-    refuse_secrets("", dict(call.arguments))
-    read = read_retro(json.dumps(dict(call.arguments)), "the call")
-    result = record_retro(
-        call.registry.workspace, read, call.caller.author(), datetime.now(UTC), pending=True
-    )
-    return ToolResult(retro_data(result), retro_text(result))
 
 
 _USUAL_SECONDS = 60.0

@@ -21,6 +21,7 @@ from orbit_registry.model.schema import (
     read_part,
     read_schema,
 )
+from orbit_registry.seams import kind_folders
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
@@ -68,6 +69,8 @@ class Kind:
     columns: tuple[str, ...]
     verbs: Mapping[str, str]  # verb → the status it sets
     voted: bool  # whether its records take votes
+    review: Mapping[str, str]
+    """Where `orbit review` lists the live records: key in JSON, title and command; empty if not."""
     folder: Path
     schema: RecordSchema = field(repr=False)
 
@@ -262,7 +265,9 @@ def load_kinds(*more: Path) -> KindTable:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Kind]:
-    kinds = (_read_kind(file, is_shipped=True) for file in _files(SHIPPED))
+    files = chain.from_iterable(map(_files, (SHIPPED, *kind_folders())))
+    kinds = [_read_kind(file, is_shipped=True) for file in files]
+    kinds.sort(key=lambda kind: kind.name)
     return {kind.name: kind for kind in kinds}
 
 
@@ -349,6 +354,7 @@ def _kind_from(data: Fields, folder: Path) -> Kind:
         columns=tuple(data["columns"]),
         verbs=data.get("verbs", {}),
         voted=data.get("voted", False),
+        review=data.get("review", {}),
         folder=folder,
         schema=schema,
     )

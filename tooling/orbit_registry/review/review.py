@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from orbit_registry.errors import RefusedError
 from orbit_registry.hook.events import APPROVED, REJECTED
 from orbit_registry.judgements.status_evidence import evidence_of
-from orbit_registry.model.freshness import created_at
-from orbit_registry.model.kind import Phase
+from orbit_registry.model.freshness import created_at, expires_at
+from orbit_registry.model.kind import KindTable, Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
@@ -150,6 +150,29 @@ def transition(
         )
 
     return result
+
+
+def sections(
+    kinds: KindTable, records: Sequence[Record], now: datetime
+) -> list[tuple[Mapping[str, str], list[Record]]]:
+    """Return the sections that kinds have in `orbit review`: live records that are not expired."""
+    rows = []
+    for kind in kinds:
+        if not kind.review:
+            continue
+
+        listed = []
+        for record in records:
+            if record.kind.name != kind.name or record.phase != "live":
+                continue
+
+            end = expires_at(record)
+            if end is None or end > now:
+                listed.append(record)
+
+        rows.append((kind.review, listed))
+
+    return rows
 
 
 def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, datetime]:

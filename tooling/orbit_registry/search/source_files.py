@@ -284,7 +284,7 @@ def _row(forms: IdForms, packages: Sequence[str], path: str, content: bytes) -> 
     imports: list[str] = []
     if packages:
         # Few projects name packages, and the parsers take 30 ms to import.
-        from orbit_enforce.kinds.imports import imported_names
+        from orbit_registry.formats.imports import imported_names
 
         imports = imported_names(path, text, packages)
 

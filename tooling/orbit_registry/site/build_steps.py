@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.globs import GlobIndex
 from orbit_registry.formats.hosting import forge_of, public_address
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic
@@ -24,7 +26,7 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import source_of
 from orbit_registry.site import console, home, language
 from orbit_registry.site.config import UserConfig
-from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
+from orbit_registry.site.curated import SHELL, curated_pages, extra_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
 from orbit_registry.site.expand import expand
 from orbit_registry.site.memo import PageCache, key_of
@@ -50,7 +52,6 @@ from orbit_registry.workspace.workspace import Workspace
 
 RESERVED = (
     "health/",
-    "enforced/",
     "documents/",
     "paths/",
     "map/",
@@ -123,12 +124,8 @@ def prepare(
     tracked = [path for path in now.tracked or () if not publication.leaves_out(path)]
     citing = citing_references(workspace, tracked, sources.site.mirrored)
 
-    checked: list[str] = []
-    if with_checks := [record for record in records if "checks" in record.data]:
-        from orbit_enforce.pages import checked_files  # few collections have checks
-
-        checked = checked_files(with_checks, tracked)
-
+    index = GlobIndex([(check.name, check.globs) for check in checks_of(records)])
+    checked = [path for path in tracked if index.match(path)]
     freshness = publication.freshness(now.freshness)
     built = publication.built(verdicts(workspace, registry.reading))
     due = publication.reviews(due_reviews(workspace, free_of_secrets(registry.records)))
@@ -182,7 +179,8 @@ def _sources(
     docs = user_config.docs if user_config else "docs"
     directories = user_config.directories if user_config else True
 
-    reserved = [*(f"{kind.plural}/" for kind in workspace.kinds), *RESERVED]
+    reserved = [*(f"{name}/" for name in extra_pages()), *RESERVED]
+    reserved += [f"{kind.plural}/" for kind in workspace.kinds]
     folders, all_documents, skipped = mirrored_documents(workspace, docs, reserved, directories)
     adopted = {record.source.path: record for record in records if record.page and record.source}
     documents = tuple(

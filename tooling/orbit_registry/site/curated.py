@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.seams import Page, extras, load
 from orbit_registry.site.documents import MirroredDocument, with_front_matter
 from orbit_registry.site.language import labels_of, things_of, word, word_or
 
@@ -34,11 +35,12 @@ PAGES = {
     "map": Besides("Map", "map", "What replaced what, and what is linked, in {}"),
     "documents": Besides("Design documents", "documents", "The design documents of {}"),
     "tasks": Besides("Task references", "tasks", "The tasks that records of {} name"),
-    "enforced": Besides("Enforcement", "enforced", "Which decisions of {} are enforced by checks"),
     "query": Besides("Ask in SQL", "console", "The records of {}, asked in SQL"),
     "health": Besides("Health", "health", "What wants attention among the records of {}"),
 }
 """The pages besides indexes, by their folder, in the order of the navigation."""
+LAST = ("query", "health")
+"""Pages that come after those of extras."""
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone:
 it is repeated on every page.
@@ -55,6 +57,24 @@ class EmptyPage:
     lead: str = ""
     """What the start page says below its heading."""
     hide: tuple[str, ...] = HIDDEN
+
+
+def extra_pages() -> dict[str, Page]:
+    """Return the pages of the extras, by their folder."""
+    pages: dict[str, Page] = {}
+    for extra in extras():
+        pages |= extra.pages
+
+    return pages
+
+
+def pages_besides() -> dict[str, Besides]:
+    """Return all pages besides indexes, by their folder, in the order of the navigation."""
+    pages = {name: page for name, page in PAGES.items() if name not in LAST}
+    for name, page in extra_pages().items():
+        pages[name] = Besides(page.title, name, page.description)
+
+    return pages | {name: PAGES[name] for name in LAST}
 
 
 def mark(name: str) -> str:
@@ -83,11 +103,13 @@ def pages_with_content(
         "map": any(not ids.isdisjoint(_related(record)) for record in records),
         "documents": bool(documents),
         "tasks": has_tasks,
-        "enforced": any("checks" in record.data for record in records),
         "health": bool(records),
         "query": bool(records) and has_console,
     }
-    return [name for name in PAGES if present[name]]
+    for name, page in extra_pages().items():
+        present[name] = bool(load(page.wanted)(records))
+
+    return [name for name in pages_besides() if present[name]]
 
 
 def _related(record: Record) -> Iterator[str]:
@@ -104,7 +126,7 @@ def curated_pages(
     """
     pages = {"index.md": _home(kinds, title, about)}
     for name in names:
-        page = PAGES[name]
+        page = pages_besides()[name]
         description = page.description.format(title)
         pages[f"{name}/index.md"] = EmptyPage(f"{name}/", _title(name), description)
 
@@ -117,7 +139,7 @@ def curated_pages(
 
 
 def _title(name: str) -> str:
-    return word_or(f"nav.{name}", PAGES[name].title)
+    return word_or(f"nav.{name}", pages_besides()[name].title)
 
 
 def _home(kinds: Sequence[Kind], title: str, about: str) -> EmptyPage:
@@ -175,7 +197,7 @@ def navigation(
         word("nav.others.first", first=first) if first else word("nav.others"): records,
         word("nav.explore"): [
             {_title(name): file}
-            for name in PAGES
+            for name in pages_besides()
             if name != "documents" and (file := f"{name}/index.md") in pages
         ],
     }

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from html import escape
 
 from orbit_registry.formats.markdown import slug
+from orbit_registry.seams import load
 from orbit_registry.site import console, explorer, health, home, lists
 from orbit_registry.site import map as record_map
-from orbit_registry.site.curated import PAGES, EmptyPage
+from orbit_registry.site.curated import EmptyPage, extra_pages, pages_besides
 from orbit_registry.site.edits import built_from, edits_of
 from orbit_registry.site.language import labels_of
 from orbit_registry.site.markdown_words import escaped
@@ -43,7 +44,7 @@ def _markdown(data: Published, empty: EmptyPage, links: TwinLinks) -> list[str]:
         title = f"# {escaped(data.context.sources.title)}"
         return [title, escaped(empty.lead), part_markdown(data, "home", links)]
 
-    part = part_markdown(data, PAGES[empty.url.rstrip("/")].part, links)
+    part = part_markdown(data, pages_besides()[empty.url.rstrip("/")].part, links)
     return [f"# {escaped(empty.title)}", part]
 
 
@@ -55,8 +56,8 @@ def _content(data: Published, empty: EmptyPage) -> str:
     if not empty.url:
         return _home(data, empty)
 
-    part = PARTS[PAGES[empty.url.rstrip("/")].part]
-    return _titled(empty.title, part(data, empty.url))
+    part = pages_besides()[empty.url.rstrip("/")].part
+    return _titled(empty.title, part_html(data, part, empty.url))
 
 
 def _titled(title: str, html: str) -> str:
@@ -110,12 +111,6 @@ def _documents(data: Published, url: str) -> str:
     return lists.documents_html(data.context.sources.documents, data.context.staged.titles, url)
 
 
-def _enforced(data: Published, _: str) -> str:
-    from orbit_enforce.pages import enforced_html  # few collections have checks
-
-    return enforced_html(data.context.sources.publication, data.records)
-
-
 def _health(data: Published, _: str) -> str:
     # A file that can't be read may be one whose name is withheld.
     publication = data.context.sources.publication
@@ -144,7 +139,6 @@ PARTS: Mapping[str, Callable[[Published, str], str]] = {
     "home": _home_events,
     "tasks": _tasks,
     "documents": _documents,
-    "enforced": _enforced,
     "health": _health,
 }
 """What a page can show by its name; see `docs/reference/site.md`."""
@@ -155,6 +149,10 @@ def part_html(data: Published, name: str, url: str) -> str:
     part = PARTS.get(name)
     if part is not None:
         return part(data, url)
+
+    page = extra_pages().get(name)
+    if page is not None:
+        return str(load(page.html)(data, url))
 
     index = name.removeprefix("index-")
     return _index(index, data, url) if index in data.indexes else ""

@@ -1,5 +1,5 @@
-"""Overviews as Markdown: the start page, what applies to paths, the map, health, enforcement, and
-what can be asked in SQL.
+"""Overviews as Markdown: the start page, what applies to paths, the map, health, and what can be
+asked in SQL.
 """
 
 from collections import defaultdict
@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import unread_files
+from orbit_registry.seams import load
 from orbit_registry.site import console, health
+from orbit_registry.site.curated import extra_pages
 from orbit_registry.site.events import event_of
 from orbit_registry.site.home import made_decisions
 from orbit_registry.site.language import relation_within
@@ -20,7 +22,7 @@ from orbit_registry.site.list_markdown import (
     tasks_markdown,
     to,
 )
-from orbit_registry.site.markdown_words import code, escaped, fenced, inline, table
+from orbit_registry.site.markdown_words import code, escaped, fenced, table
 from orbit_registry.site.published import Published
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import url_of
@@ -149,21 +151,6 @@ def _ages(data: Published) -> list[str]:
     return [f"## {health.ages_title(ages)}", rows] if ages else []
 
 
-def _enforced(data: Published, links: TwinLinks) -> str:
-    from orbit_enforce.coverage import CLASSES, enforcement  # few collections have checks
-
-    result = enforcement(data.context.sources.publication.workspace, data.records)
-    order = list(CLASSES)
-    classes = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
-    rows = [(record_link(row.record, links), row.name, inline(row.reason)) for row in classes]
-    counts = "\n".join(
-        f"- {name}: {result.counts[name]:,} ({words})" for name, words in CLASSES.items()
-    )
-    share = f"**{result.share:.0%}** of the decisions that can be checked are enforced."
-    listed = table(("Decision", "Class", "Checks, or why none"), rows)
-    return "\n\n".join([share, counts, listed])
-
-
 def _console(data: Published, links: TwinLinks) -> str:
     name = code("snapshot.duckdb")
     file = to(name, "snapshot.duckdb", links) if data.has_database else name
@@ -181,7 +168,6 @@ _PARTS: Mapping[str, Callable[[Published, TwinLinks], str]] = {
     "explorer": _paths,
     "map": _map,
     "health": _health,
-    "enforced": _enforced,
     "console": _console,
     "tasks": tasks_markdown,
     "documents": documents_markdown,
@@ -193,6 +179,10 @@ def part_markdown(data: Published, name: str, links: TwinLinks) -> str:
     part = _PARTS.get(name)
     if part is not None:
         return part(data, links)
+
+    page = extra_pages().get(name)
+    if page is not None:
+        return str(load(page.markdown)(data, links))
 
     index = data.indexes.get(name.removeprefix("index-"))
     if index is None:

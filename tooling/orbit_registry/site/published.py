@@ -15,6 +15,7 @@ from orbit_registry.matching.visibility import (
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
+from orbit_registry.seams import load, targets
 from orbit_registry.site.documents import ProseLoader, adjacent_documents
 from orbit_registry.site.explorer import unshown
 from orbit_registry.site.groups import Groups, groups_of
@@ -183,11 +184,13 @@ def _checks(context: BuildContext) -> dict[str, dict[str, Any]]:
     if not any("checks" in record.data for record in context.records):
         return {}
 
-    from orbit_enforce.pages import checks_by_record  # few collections have checks
-
     files = [*context.citing, *context.checked]
     sources = context.sources
-    return checks_by_record(sources.publication, context.records, files, sources.site)
+    shown: dict[str, dict[str, Any]] = {}
+    for target in targets("checks_on_pages"):
+        shown |= load(target)(sources.publication, context.records, files, sources.site)
+
+    return shown
 
 
 def _visibility(context: BuildContext) -> Mapping[str, Visibility]:

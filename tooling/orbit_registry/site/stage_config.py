@@ -25,7 +25,7 @@ from orbit_registry.site.config import (
     staged_config,
     without_missing,
 )
-from orbit_registry.site.curated import PAGES
+from orbit_registry.site.curated import pages_besides
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE
 from orbit_registry.site.mark import CARD, MARK, card_png, mark_svg
 from orbit_registry.site.output import Output
@@ -187,7 +187,7 @@ def completed_navigation(
 
     nav, missing = without_missing(nav, staged_names, publication.text)
     where = Location(config.file.relative_to(root).as_posix())
-    folders = (*PAGES, *(kind.plural for kind in sources.workspace.kinds))
+    folders = (*pages_besides(), *(kind.plural for kind in sources.workspace.kinds))
     empty = {f"{name}/index.md" for name in folders}
     for name in missing:
         if name not in empty and not publication.leaves_out(f"{config.docs}/{name}"):

@@ -40,6 +40,7 @@ from orbit_registry.snapshot.rows import (
     TEXTS,
     Rows,
     citations_of,
+    extra_tables,
     meta_of,
     rows_of,
     sources_of,
@@ -180,6 +181,9 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
             connection.execute("SET checkpoint_threshold = '1KB'")
             connection.execute("BEGIN")
             connection.execute(TABLES.read_text(encoding="utf-8"))
+            for table in extra_tables().values():
+                connection.execute(table.sql)
+
             yield
 
             connection.execute(MACROS.read_text(encoding="utf-8"))
@@ -228,7 +232,8 @@ def write_database(
     try:
         with engine() as connection:
             hashes = _hashes_in(connection, earlier) if earlier is not None else {}
-            tables = {table: rows.of(table) for table in (*CONTENT, *LOCAL, TEXTS)}
+            names = (*CONTENT, *LOCAL, TEXTS, *extra_tables())
+            tables = {table: rows.of(table) for table in names}
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
             # until the next sync.
             connection.execute("SET force_compression = 'uncompressed'")

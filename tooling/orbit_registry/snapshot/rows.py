@@ -33,6 +33,7 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.seams import Table, extras, load
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
@@ -328,7 +329,22 @@ def rows_of(
         title = ": ".join(filter(None, (skill.name, skill.description)))
         local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
 
+    local.update(_rows_of_extras(chosen))
     return Rows(shared, local, hashes)
+
+
+def _rows_of_extras(records: Sequence[Record]) -> dict[str, list[str]]:
+    tables = extra_tables().items()
+    return {name: list(map(encode, load(table.rows)(records))) for name, table in tables}
+
+
+def extra_tables() -> dict[str, Table]:
+    """Return the tables that extras add, by name."""
+    tables: dict[str, Table] = {}
+    for extra in extras():
+        tables |= extra.tables
+
+    return tables
 
 
 def _state_rows(record_id: str, freshness: Freshness) -> Iterator[Row]:

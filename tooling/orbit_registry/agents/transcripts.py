@@ -62,12 +62,11 @@ def injected_in(text: str) -> list[str]:
 
 def ids_in(text: str) -> list[str]:
     """Return the ids of the records in the blocks of a text, with repetitions."""
-    return [
-        record_id
-        for block in _blocks(text)
-        for record_id in _ITEM.findall(block)
-        if is_shown_id(record_id)
-    ]
+    ids: list[str] = []
+    for block in _blocks(text):
+        ids += filter(is_shown_id, _ITEM.findall(block))
+
+    return ids
 
 
 def _blocks(text: str) -> Iterator[str]:

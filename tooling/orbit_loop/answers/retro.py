@@ -1,0 +1,194 @@
+"""`retro`: what came of a run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from orbit_loop.answers.ensure import WOULD, entry_line
+from orbit_loop.answers.failures import target_line
+from orbit_loop.retro.ensure import REFUSED, counts
+from orbit_loop.retro.form import Retro, outcome_from, read_retro, trigger_of
+from orbit_loop.retro.gather import gather
+from orbit_loop.retro.keep import RetroResult, record_retro
+from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.inputs import STANDARD_INPUT, text_from
+from orbit_registry.answers.table import operation
+from orbit_registry.errors import UsageError
+from orbit_registry.model.record import Record
+from orbit_registry.render.records import record_data
+from orbit_registry.repository.guard import refuse_secrets
+
+
+@operation("retro", job="Learn from work", tool="retro", writes=True)
+def retro(
+    call: Call,
+    loop: str | None = None,
+    session: str | None = None,
+    incident: str | None = None,
+    project: str = "",
+    source: str | None = None,
+    title: str = "",
+    summary: str = "",
+    date: str = "",
+    outcomes: tuple[Any, ...] = (),
+    worked: tuple[str, ...] = (),
+    struggled: tuple[str, ...] = (),
+    durable_behavior: tuple[str, ...] = (),
+    recommendations: tuple[str, ...] = (),
+    paths: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+    pending: bool = False,
+    dry_run: bool = False,
+) -> Answer:
+    """Write down what came of a run.
+
+    It keeps the result of each target, and makes a learning that waits for review of each finding.
+
+    orbit retro --loop L-17 --project shop --from retro.md
+    orbit retro --session s-4 --outcome story:shop:S-1=failed,attempts=3,reason="no browser" \\
+      --struggled "The sandbox has no browser; ask for one before the plan"
+    orbit retro --session 5b0c1f1e --dry-run
+    orbit retro --incident F-bb6pz
+    orbit retro list
+
+    A target that failed after an attempt is marked as failed, as by `orbit fail`; a completed or
+    requeued one may be tried again. The same retro again changes nothing. A retro below the noise
+    bar is not kept. Without findings and outcomes, the retro is gathered from the event log,
+    failures, and the transcripts of the run's sessions.
+
+    Args:
+        loop ID: The loop that it is about.
+        session ID: The session that it is about.
+        incident ID: The incident that it is about.
+        project: Its project, if there are several.
+        source --from FILE: Its text, as Markdown or JSON; - is stdin.
+        title: Its title; else the results of the targets.
+        summary: What happened, in one line.
+        date: When the run ended; now if not given.
+        outcomes TARGET=RESULT[,attempts=N][,tool=T][,reason=WHY]: Result of a target: completed,
+            failed, skipped or requeued; repeatable.
+        worked --worked: What worked; repeatable, as the next three.
+        struggled --struggled: What did not work.
+        durable_behavior --durable: What will be done differently from now on.
+        recommendations --recommend: What should change: skills, tools, plans.
+        paths GLOB: Files that the findings apply to.
+        tags: Topic that the findings apply to.
+        pending: Let the retro wait for review, as an agent's does.
+        dry_run: Print what would happen; write nothing.
+    """
+    triggers = {"loop": loop, "session": session, "incident": incident}
+    trigger = {kind: name for kind, name in triggers.items() if name}
+    if len(trigger) > 1:
+        hint = f"give one of --{', --'.join(trigger)}"
+        raise UsageError("a retro looks back on one thing", hint=hint)
+
+    written = Retro(
+        trigger=next((trigger_of(kind, name, project) for kind, name in trigger.items()), None),
+        date=date,
+        title=_line(title),
+        summary=_line(summary),
+        outcomes=tuple(map(outcome_from, outcomes)),
+        worked=_lines(worked),
+        struggled=_lines(struggled),
+        durable_behavior=_lines(durable_behavior),
+        recommendations=_lines(recommendations),
+    )
+    bare = Retro(written.trigger, date, written.title)
+    is_empty = not (source or paths or tags) and written == bare
+    if call.caller is not None:
+        texts = [summary, *worked, *struggled, *durable_behavior, *recommendations]
+        refuse_secrets("", {"retro": texts, "outcomes": list(outcomes)})
+
+    read = Retro()
+    gathered = None
+    if source is not None:
+        where = "the standard input" if source == STANDARD_INPUT else source
+        read, written = _one_run(read_retro(text_from(source), where), written, project, where)
+    elif written.trigger is not None and is_empty:
+        gathered = gather(call.workspace, call.registry.collection.records, written.trigger)
+        read = gathered.retro
+
+    result = record_retro(
+        call.workspace,
+        read.joined(written),
+        call.author(),
+        datetime.now(UTC),
+        pending=pending or call.caller is not None,
+        scope={"paths": list(paths), "tags": list(tags)},
+        gathered=gathered,
+        dry_run=dry_run,
+    )
+    following = []
+    if result.record is not None and not dry_run:
+        following = [f"orbit show {result.record.id}", "orbit review --kind learning"]
+
+    text = f"{_text(result)}\n{WOULD}" if dry_run else _text(result)
+    data = {**_data(result), "dry_run": dry_run}
+    notes = [f"warning: {warning}" for warning in gathered.warnings] if gathered else []
+    return Answer(data, text, following, notes, ok=result.outcome != REFUSED)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(_line, texts))
+
+
+def _one_run(read: Retro, written: Retro, project: str, where: str) -> tuple[Retro, Retro]:
+    """Return what was read and what was written with the same run, the project of which either may
+    name.
+    """
+    trigger = read.trigger
+    if trigger is None:
+        return read, written
+
+    other = written.trigger or replace(trigger, project=project)
+    is_same = (trigger.type, trigger.id) == (other.type, other.id)
+    has_two_projects = trigger.project and other.project and trigger.project != other.project
+    if not is_same or has_two_projects:
+        message = f"{where} is of {trigger}, not of {other}"
+        raise UsageError(message, hint="leave one of them out")
+
+    run = replace(trigger, project=trigger.project or other.project)
+    return replace(read, trigger=run), replace(written, trigger=run)
+
+
+def _data(result: RetroResult) -> dict[str, object]:
+    """Return the outcome of a retro as data."""
+    return {
+        "outcome": result.outcome,
+        "why": result.reason or None,
+        "retro": None if result.record is None else record_data(result.record),
+        "findings": [finding.as_data() for finding in result.findings],
+        "counts": counts(result.findings),
+        "opened": list(map(_target_data, result.opened)),
+        "cleared": list(map(_target_data, result.cleared)),
+        "notes": list(result.notes),
+    }
+
+
+def _target_data(failure: Record) -> dict[str, object]:
+    return {"id": failure.id, "target": target_line(failure)}
+
+
+def _text(result: RetroResult) -> str:
+    """Return the outcome of a retro as text."""
+    if result.record is None:
+        return f"nothing was written: {result.reason}"
+
+    lines = [f"{result.record.id} {result.outcome}  {result.record.title}"]
+    lines.append(f"  {result.record.path}")
+    if result.reason:
+        lines.append(f"  {result.reason}")
+
+    lines += map(entry_line, result.findings)
+    lines += [f"{target_line(failure)} is left alone: {failure.id}" for failure in result.opened]
+    for failure in result.cleared:
+        lines.append(f"{target_line(failure)} may be tried again: {failure.id}")
+
+    lines += [f"note: {note}" for note in result.notes]
+    return "\n".join(lines)

@@ -1,0 +1,333 @@
+"""The imports of code: which modules a file imports, by their full names."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import sys
+import warnings
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+from orbit_registry.formats.code_tree import NotRunError, UnreadableError, parsed
+from orbit_registry.formats.globs import Glob, matches, parse_glob
+from orbit_registry.formats.syntax import comments_and_strings, language_of
+
+_SCRIPT = {
+    "any": [
+        {"kind": "import_statement"},
+        {"kind": "export_statement", "has": {"field": "source", "regex": "."}},
+        {"pattern": "require($A)"},
+        {"pattern": "import($A)"},
+    ]
+}
+_INCLUDE = {"kind": "preproc_include"}
+RULES: Mapping[str, Mapping[str, object]] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _SCRIPT),
+    **{language: {"kind": "import_declaration"} for language in ("java", "scala", "swift")},
+    "kotlin": {"kind": "import_header"},
+    "go": {"kind": "import_spec"},
+    "rust": {"kind": "use_declaration"},
+    "csharp": {"kind": "using_directive"},
+    "php": {"kind": "namespace_use_declaration"},
+    "ruby": {"kind": "call", "regex": "^require"},
+    "c": _INCLUDE,
+    "cpp": _INCLUDE,
+}
+"""Which nodes of ast-grep are imports."""
+_DOTTED = ("python", "java", "scala", "kotlin", "csharp", "swift")
+_SEPARATORS = {"rust": "::", "php": "\\", **dict.fromkeys(_DOTTED, ".")}
+_KEYWORDS = re.compile(
+    r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*"
+)
+_QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
+_RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)
+_TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type\s[^,}]*)*,?\s*\})")
+
+
+class ModuleNameError(Exception):
+    """A text names no module."""
+
+
+class ImportFinder:
+    """Finds the imports of some modules, which are named by globs; raises ModuleNameError."""
+
+    def __init__(self, texts: Sequence[str], *, types: bool = False) -> None:
+        self.types = types
+        self.globs = {
+            separator: [*_globs(texts, separator)] for separator in {*_SEPARATORS.values(), "/"}
+        }
+        self.needles = [_words_of(text) for text in texts]
+
+    def find(self, path: str, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the offsets of each import of a module; raises NotRunError."""
+        if not any(_may_import(words, path, text) for words in self.needles):
+            return
+
+        language = language_of(path) or ""
+        separator = _SEPARATORS.get(language, "/")
+        for names, start, end in _imports(path, text, language, self.types):
+            if self._has_one(names, separator):
+                yield start, end
+
+    def _has_one(self, names: Sequence[str], separator: str) -> bool:
+        for name in _spellings(names, separator):
+            if any(matches(glob, name) for glob in self.globs[separator]):
+                return True
+
+        return False
+
+
+def reads_imports(path: str) -> bool:
+    """Return whether the imports of a file can be told, by its name."""
+    return language_of(path) in ("python", *RULES)
+
+
+_STATEMENT = re.compile(
+    r"(?:^|(?<=[;:]))[ \t]*(?P<words>(?:from|import)\b(?:[^\n;()\\]|\\\n|\([^()]*\))*)",
+    re.MULTILINE,
+)
+"""An import of Python, in a text without comments and strings."""
+
+
+def imported_names(path: str, text: str, names: Sequence[str]) -> list[str]:
+    """Return which of some packages and modules a file imports, each by its own name or by that of
+    a module in it; none where the file can't be read.
+    """
+    language = language_of(path)
+    if language not in ("python", *RULES):
+        return []
+
+    candidates = [name for name in names if _may_import(_words_of(name), path, text)]
+    if candidates and _RELATIVE.search(text) is None:
+        candidates = [name for name in candidates if _first_word(name).search(text)]
+
+    if candidates and language == "python":
+        text = _import_statements(path, text)
+
+    return [name for name in candidates if _is_imported(name, path, text)]
+
+
+def all_imports(path: str, text: str) -> Iterator[str]:
+    """Yield the full name of each module that a file imports; a name that begins with `/` is a
+    file's. Nothing where the file can't be read, or its language needs a parser that is missing.
+    """
+    language = language_of(path)
+    if language not in ("python", *RULES):
+        return
+
+    if language == "python":
+        text = _import_statements(path, text)
+
+    try:
+        statements = _imports(path, text, language, True)
+    except (NotRunError, UnreadableError):
+        return
+
+    for names, _, _ in statements:
+        yield from _modules(names, language)
+
+
+def _modules(names: Sequence[str], language: str) -> Sequence[str]:
+    """Return the modules of an import, not what is taken from them: `a` of `from a import b`."""
+    is_from = language == "python" and len(names) > 1 and names[1].startswith(f"{names[0]}.")
+    return names[:1] if is_from else names
+
+
+def imports_with_lines(path: str, text: str) -> list[tuple[str, int]] | None:
+    """Return the modules that a file imports from elsewhere, each with its line, but for those that
+    come with Python; None of a language that can't be read here.
+    """
+    language = language_of(path)
+    if language not in ("python", *RULES):
+        return None
+
+    try:
+        statements = _imports(path, text, language, True)
+    except (NotRunError, UnreadableError):
+        return None
+
+    rows: list[tuple[str, int]] = []
+    for names, start, _ in statements:
+        line = text.count("\n", 0, start) + 1
+        for name in _modules(names, language):
+            is_standard = language == "python" and name.split(".")[0] in sys.stdlib_module_names
+            if not is_standard and not name.startswith(("/", ".", "@/", "~", "#")):
+                rows.append((name.removeprefix("node:"), line))
+
+    return rows
+
+
+def _is_imported(name: str, path: str, text: str) -> bool:
+    try:
+        return any(True for _ in _finder_of(name).find(path, text))
+    except (NotRunError, ModuleNameError):
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _first_word(name: str) -> re.Pattern[str]:
+    """Return what is in each text that imports a name by its full name: its first word."""
+    word = re.escape(_words_of(name)[0])
+    is_glob = re.search(r"[*?\[{]", name) is not None
+    return re.compile(word if is_glob else rf"{word}(?<!\w{word})(?!\w)")
+
+
+@lru_cache(maxsize=1024)
+def _finder_of(name: str) -> ImportFinder:
+    return ImportFinder([name], types=True)
+
+
+def _import_statements(path: str, text: str) -> str:
+    """Return the imports of a text of Python, one a line: to parse all of it takes far longer."""
+    parts: list[str] = []
+    at = 0
+    for start, end, _ in comments_and_strings(path, text):
+        parts.append(text[at:start])
+        at = end
+
+    code = "".join((*parts, text[at:]))
+    statements = [match["words"] for match in _STATEMENT.finditer(code)]
+    return "\n".join(statement.strip() for statement in statements)
+
+
+def _words_of(name: str) -> list[str]:
+    return [word for word in re.split(r"[*?\[\]{}./:\\,]+", name) if word] or [""]
+
+
+_RELATIVE = re.compile(r"from\s+\.|['\"]\.\.?/")
+
+
+def _may_import(words: Sequence[str], path: str, text: str) -> bool:
+    """Say whether a file can import a module with these words in its name:
+    parsing costs far more.
+    """
+    if all(word in text for word in words):
+        return True
+    return (words[-1] in text or words[-1] in path) and _RELATIVE.search(text) is not None
+
+
+def _globs(texts: Sequence[str], separator: str) -> Iterator[Glob]:
+    """Yield the globs of modules as globs of paths: a module is itself and all below it."""
+    for text in texts:
+        if not text.strip("./:\\"):
+            raise ModuleNameError(f"`{text}` names no module")
+
+        form = text.replace(separator, "/").replace("\\", "/").rstrip("/")
+        yield _glob(form)
+
+        if not form.endswith("/**"):
+            yield _glob(f"{form}/**")
+        elif form != "**":
+            yield _glob(form.removesuffix("/**"))
+
+
+def _glob(text: str) -> Glob:
+    glob = parse_glob(text)
+    if not isinstance(glob, Glob):
+        raise ModuleNameError(f"`{text[:80]}` is not a glob: {glob.message}")
+    if glob.exclude:
+        message = f"`{text[:80]}` starts with `!`: write it without, under `except:`"
+        raise ModuleNameError(message)
+
+    return glob
+
+
+def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
+    """Yield names as paths; one that starts with `/` is a file's,
+    whose first folders may not be part of the name.
+    """
+    for name in names:
+        if name.startswith("/"):
+            parts = name[1:].split("/")
+            yield from ("/".join(parts[start:]) for start in range(max(len(parts) - 1, 1)))
+        else:
+            yield name.replace(separator, "/")
+
+
+@lru_cache(maxsize=2)  # several checks look at one file in a row
+def _imports(
+    path: str, text: str, language: str, types: bool
+) -> Sequence[tuple[list[str], int, int]]:
+    """Return the names that each import of a file may mean, and its offsets."""
+    return list(
+        _python(path, text, types) if language == "python" else _other(path, text, language, types)
+    )
+
+
+def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise UnreadableError(
+            f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it"
+        ) from None
+
+    lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
+    sizes = (
+        [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
+    )
+
+    def offset(line: int, column: int) -> int:  # the parser counts bytes
+        start = lines[line - 1]
+        return bisect_left(sizes, sizes[start] + column) if sizes else start + column
+
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        match node:
+            case ast.If(
+                ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING")
+            ) if not types:
+                nodes += node.orelse
+                continue
+
+        nodes += ast.iter_child_nodes(node)
+
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                folders = posixpath.dirname(path).split("/")
+                above = folders[: len(folders) - node.level + 1]
+                base = "/".join(("", *filter(None, above), *base.split("."))).rstrip("/")
+
+            joint = "/" if node.level else "."
+            names = [base, *(f"{base}{joint}{alias.name}" for alias in node.names)]
+        else:
+            continue
+
+        end = offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        yield names, offset(node.lineno, node.col_offset), end
+
+
+def _other(
+    path: str, text: str, language: str, types: bool
+) -> Iterator[tuple[list[str], int, int]]:
+    for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
+        statement, span = node.text(), node.range()
+        if not types and _TYPES.match(statement):
+            continue
+        names = _QUOTED.findall(statement)[-1:] or _names(statement)
+        if names[0].startswith("."):
+            names = [f"/{posixpath.normpath(posixpath.join(posixpath.dirname(path), names[0]))}"]
+        yield names, span.start.index, span.end.index
+
+
+def _names(statement: str) -> list[str]:
+    """Return what a statement without quotes imports: `use a::{b, c};` names `a`'s `b` and `c`."""
+    body = _KEYWORDS.sub("", statement, count=1)
+    head, brace, members = body.partition("{")
+    if not brace:
+        return [
+            _RENAMED.sub("", body).strip().removesuffix(".*").removesuffix("::*").removesuffix("._")
+        ]
+
+    parts = (_RENAMED.sub("", part).strip(" {}\n") for part in members.rstrip("}; \n").split(","))
+    return [head.strip() + part for part in parts]

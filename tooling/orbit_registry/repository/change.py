@@ -1,0 +1,73 @@
+"""What a change does to the files of a project: their names before it, and what lines it adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.workspace.git import Git
+
+_DIFF = [
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "-a",
+    "--ignore-cr-at-eol",
+    "-U0",
+    "--inter-hunk-context=0",
+]
+_ADDED = re.compile(
+    rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE
+)  # other lines start with a sign or a letter
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `--against` compares with: a commit, and the files that differ from it."""
+
+    git: Git
+    base: str
+    earlier: Mapping[str, str]
+    """Each file that the change adds, edits or moves, with its name before; empty for a new one."""
+    gone: Sequence[str]
+
+    @property
+    def before(self) -> list[str]:
+        """The files that the change edits, moves or deletes, by their names before it."""
+        return list(dict.fromkeys([*filter(None, self.earlier.values()), *self.gone]))
+
+    def contents(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return files as they were before the change."""
+        names = {f"{self.base}:{self.git.prefix}{path}": path for path in paths}
+        return {
+            names[name]: content for name, content in self.git.blobs(names, check=False).items()
+        }
+
+    def added_lines(self, path: str, text: str) -> set[int]:
+        """Return the numbers of the lines of a file that it did not have before."""
+        if not (before := self.earlier[path]):
+            return set(range(1, text.count("\n") + 2))
+        hunks = self.git.run(
+            "diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}"
+        )
+        rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
+        return {line for first, count in rows for line in range(first, first + count)}
+
+
+def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
+    """Return the change of the work tree since a commit."""
+    earlier, gone = dict.fromkeys(untracked, ""), []
+    fields = iter(
+        git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--")
+    )
+    for status in fields:
+        name = next(fields)
+        if status == "D":
+            gone.append(name)
+        elif status[0] in "RC":
+            earlier[next(fields)] = name
+        else:
+            earlier[name] = "" if status == "A" else name
+
+    return Change(git, base, earlier, gone)
