@@ -413,7 +413,7 @@ def _by_tables(row: _Row) -> Callable[[str], _Names]:
 
 
 def _values_at(data: Any, path: str, star: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield what a path leads to, each with the name that `*` stands for in it."""
+    """Yield what a path leads to, each with the name that `*` is."""
     name, _, below = path.partition("/")
     for key, value in data.items() if name == "*" else [(star, data.get(name))]:
         if value and below:
@@ -423,7 +423,7 @@ def _values_at(data: Any, path: str, star: str = "") -> Iterator[tuple[str, Any]
 
 
 def _alias(row: _Row, value: object) -> Any:
-    """Return the package that a key stands for; None of a key that is its name."""
+    """Return the package that a key is an alias of; None of its own name."""
     if isinstance(value, dict):
         return value.get(row.get("package"))
 
