@@ -10,6 +10,7 @@ extra = Extra(
     operations=("orbit_enforce.operations",),
     checks=("orbit_enforce.enforcement",),
     record_checks="orbit_enforce.runner",
+    additions="orbit_enforce.added:added_names",
     checks_on_pages="orbit_enforce.pages:checks_by_record",
     pages={
         "enforced": Page(

@@ -17,7 +17,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.added import Added, AddedName
+    from orbit_enforce.added import Added, AddedName
     from orbit_registry.formats.adr.model import RejectedOption
     from orbit_registry.model.record import Record
 
@@ -119,12 +119,13 @@ CHECKS = tuple(passed_on(*code, _enforced, _FIXES.get(code[0])) for code in _COD
 @check("ORB1020", Severity.WARNING, "leave it out, or propose a decision that supersedes this one")
 def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
     """A change adds an import or a dependency that a live decision ruled out."""
-    if context.added is None or not any(context.added):
+    additions: Added | None = context.added
+    if additions is None or not any(additions):
         return
 
     from orbit_registry.search.rejected import ruled_out  # its words take 10 ms to load
 
-    added = context.added.names
+    added = additions.names
     names = [row.name for row in added]
     records = [*context.with_options()]
     known: set[tuple[int, str]] = set()
@@ -133,7 +134,7 @@ def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
         yield _ruled_out(added[number], record, option)
 
     if any(record.rejected for record in records):
-        yield from _unread(context.added)
+        yield from _unread(additions)
     if context.options_before is None:
         return
 

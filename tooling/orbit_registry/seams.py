@@ -118,6 +118,12 @@ class Extra:
     It has the functions of `lifecycle.record_checks.Runner`.
     """
 
+    additions: str = ""
+    """Takes the workspace, the base's commit, the paths that a change touches and all files;
+    returns what the change adds, which the checks of the package read as `context.added`. The first
+    installed one does.
+    """
+
     checks_on_pages: str = ""
     """Takes what is published, records, files and the site's map; returns what the pages of these
     records show of their checks, by path.

@@ -6,9 +6,9 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from orbit_enforce.encodings import UndecodableError, source_text
+from orbit_enforce.images import commands_in, images_in, is_dockerfile
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.encodings import UndecodableError, source_text
-from orbit_registry.formats.images import commands_in, images_in, is_dockerfile
 from orbit_registry.formats.manifests import (
     ManifestError,
     dependencies,
