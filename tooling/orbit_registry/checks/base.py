@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from orbit_registry.checks.approval import Judged, judged
+from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.protected import (
     Change,
     Sides,
@@ -23,31 +23,31 @@ from orbit_registry.checks.protected import (
     with_text,
 )
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.documents import with_options
 from orbit_registry.repository.policy import Policy, contents_at
-
-if TYPE_CHECKING:
-    from orbit_registry.checks.context import CheckContext
 
 
 @dataclass(frozen=True)
 class Base:
     """What the commit says that a change starts from."""
 
-    context: CheckContext
+    inputs: Inputs
     policy: Policy
+    records: RecordSet
+    """The records now, with their long texts."""
 
     @cached_property
     def _now(self) -> Mapping[str, Record]:
-        return {record.uid: record for record in self.context.records}
+        return {record.uid: record for record in self.records}
 
     @cached_property
     def _touched(self) -> Sequence[Record]:
         """The records whose status the change alters, or one of whose files."""
-        changed = self.context.facts.changed or frozenset()
+        changed = self.inputs.facts.changed or frozenset()
         touched: list[Record] = []
-        for record in self.context.before:
+        for record in self.inputs.before:
             current = self._now.get(record.uid)
             is_same = current is not None and current.status.name == record.status.name
             if not is_same or not changed.isdisjoint((record.path, *text_paths(record))):
@@ -63,10 +63,10 @@ class Base:
 
     def with_options(self) -> list[Record]:
         """Return the records with the options that their texts reject there."""
-        now = {record.uid: record for record in self.context.with_options()}
+        now = {record.uid: record for record in self.inputs.reading.filled}
         touched = {record.uid for record in self._touched}
         same: list[Record] = []
-        for record in self.context.before:
+        for record in self.inputs.before:
             if record.uid not in touched:
                 current = now[record.uid]
                 same.append(replace(record, prose=current.prose, options=current.options))
@@ -80,11 +80,11 @@ class Base:
         return tuple(judged(self.policy.git, self.policy, self._changes()))
 
     def _changes(self) -> list[Change]:
-        context, policy = self.context, self.policy
-        workspace, now = context.workspace, self._now
-        changed = context.facts.changed or frozenset()
+        inputs, policy, records = self.inputs, self.policy, [*self.records]
+        workspace, now = inputs.workspace, self._now
+        changed = inputs.facts.changed or frozenset()
         before = {record.uid: with_text(record, self._contents) for record in self._touched}
-        problems = filter(hides_record, context.reading.collection.problems)
+        problems = filter(hides_record, inputs.reading.collection.problems)
         sides = Sides(
             before,
             {uid: row for uid, row in now.items() if uid in before or row.path in changed},
@@ -96,9 +96,8 @@ class Base:
         changes += changed_publication(policy, sides)
         head = Policy(workspace.git, "HEAD")
         plurals = frozenset(kind.plural for kind in workspace.kinds)
-        records = [*context.records]
         changes += changed_files(policy, head, changed, records, plurals)
-        texts = chain.from_iterable(map(text_paths, [*context.before, *records]))
-        submodules = context.facts.submodules
+        texts = chain.from_iterable(map(text_paths, [*inputs.before, *records]))
+        submodules = inputs.facts.submodules
         changes += changed_submodules(submodules, {*texts, policy.keys_path})
         return changes

@@ -98,7 +98,7 @@ class CheckContext(Inputs):
 
         from orbit_registry.checks.base import Base  # few changes touch a record
 
-        return Base(self, self.policy)
+        return Base(self, self.policy, self.records)
 
     @cached_property
     def judged(self) -> Sequence[Judged]:
@@ -415,9 +415,9 @@ def load_context(
     records = RecordSet(
         with_prose(record, prose_in(documents, text), text) for record in collection.records
     )
-    given = {part.name: getattr(inputs, part.name) for part in fields(Inputs)}
+    taken_over = {part.name: getattr(inputs, part.name) for part in fields(Inputs)}
     return CheckContext(
-        **given,
+        **taken_over,
         records=records,
         documents=documents,
         problems=(*collection.problems, *read_baseline(workspace)[1], *documents.problems),

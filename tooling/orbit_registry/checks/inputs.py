@@ -96,18 +96,19 @@ class Inputs:
         """Digest of everything a finding can depend on, the date included;
         the cache is bound to the code version.
         """
-        workspace, entries = self.workspace, self.reading.entries
-        states = (*self.reading.states.items(), *self.states.items())
-        return digest(
-            self.now.date().isoformat(),
-            list(_kinds_stamp(workspace)),
-            [repr(self.config), repr(workspace.config.raw), state_of_model(workspace)],
-            [f"{path}\0{state.sha256}\0{state.error or ''}" for path, state in states],
-            [entry.body_path for entry in entries if entry.has_body],
-            list(map(str, self.reading.misplaced)),
-            _plain([self.facts, self.filesystem, self.enforced, self.imported, self.added]),
-            _plain([self.built, self.due, self.bad_citations, self.added_lines]),
-        )
+        workspace, reading = self.workspace, self.reading
+        states = (*reading.states.items(), *self.states.items())
+        files = [f"{path}\0{state.sha256}\0{state.error or ''}" for path, state in states]
+        files += [entry.body_path for entry in reading.entries if entry.has_body]
+        files += map(str, reading.misplaced)
+
+        settings = [*_kinds_stamp(workspace), repr(self.config), repr(workspace.config.raw)]
+        settings += (state_of_model(workspace), self.now.date().isoformat())
+
+        state = _plain([self.facts, self.filesystem, self.enforced])
+        code = _plain([self.imported, self.added, self.built, self.due])
+        cited = _plain([self.bad_citations, self.added_lines])
+        return digest(settings, files, state, code, cited)
 
 
 def _kinds_stamp(workspace: Workspace) -> Iterator[str]:

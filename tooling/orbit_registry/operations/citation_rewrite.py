@@ -413,8 +413,8 @@ def mentioning_files(git: Git, patterns: Sequence[str], where: str = "--untracke
 
     options = ("grep", "-l", "-z", "-I", "-i", "-E", *(f"-e{pattern}" for pattern in patterns))
     folders = (".", *(f":(exclude){folder}" for folder in _GENERATED))
-    found = git.run_names(*options, where, "--", *folders, settings=_SETTINGS, check=False)
-    names = {name.removeprefix(f"{where}:") for name in found}
+    matches = git.run_names(*options, where, "--", *folders, settings=_SETTINGS, check=False)
+    names = {name.removeprefix(f"{where}:") for name in matches}
     return sorted(name for name in names if name.startswith(f"{ORBIT}/") or not is_foreign(name))
 
 
