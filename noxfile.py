@@ -187,7 +187,7 @@ def fleet(session: nox.Session) -> None:
     """Ask a lake through a real Spark Connect server, Sail, in a folder and in an object store."""
     tools = environment(session, "fleet", "site", "test")
     install(session, tools / "python", "pyspark-client==4.2.0", "pysail==0.7.2", "pandas<3")
-    run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
+    run(session, tools, "pytest", "tests/extras/fleet/test_fleet_spark.py", *session.posargs)
 
 
 @nox.session(default=False)
@@ -202,7 +202,7 @@ def ducklake(session: nox.Session) -> None:
     (shared,) = (SHARED / "lib").glob("python*/site-packages")
     line = f"import site; site.addsitedir({str(shared)!r})\n"
     (Path(folder) / "shared.pth").write_text(line, "utf-8")
-    words = ("tests/acceptance/fleet/test_fleet_ducklake.py", *session.posargs)
+    words = ("tests/extras/fleet/test_fleet_ducklake.py", *session.posargs)
     session.run("python", "-m", "pytest", *words, env=in_memory())
 
 

@@ -225,7 +225,7 @@ def test_a_change_cannot_approve_itself(signed: Project, change: str) -> None:
     signed.decide(2)
     signed.commit("Accept", STRANGER)
     if change == "a baseline":
-        Registry.open(signed.root).update_baseline()
+        Registry.open(signed.root).baseline_update()
 
     assert "ADR-0002" in signed.findings("main")
 

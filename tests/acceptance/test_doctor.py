@@ -215,7 +215,7 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
 
 def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture) -> None:
     assert run(["sync"]) == 0
-    path = workspace / ".git/orbit/hook-17.idx"
+    path = workspace / ".git/orbit/hook-18.idx"
     content = bytearray(path.read_bytes())
     content[500] ^= 1
     path.write_bytes(content)

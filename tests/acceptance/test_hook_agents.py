@@ -228,7 +228,7 @@ def test_whatever_is_gone_the_agent_goes_on(project: Path, tmp_path: Path, name:
     payload = filled(agent.payload, {ROOT: str(root), PATH: f"{root}/src/a.py", SESSION: ""})
 
     assert started(root, agent, command, payload).stdout, "whole, it speaks"
-    index = root / ".git/orbit/hook-17.idx"
+    index = root / ".git/orbit/hook-18.idx"
     (package / "hook/refresh.py").unlink()  # what it starts might make the index anew
     parts: list[Callable[[], object]] = [
         lambda: index.write_bytes(b"\0" * 4096),

@@ -257,8 +257,8 @@ def test_pages_that_came_with_a_clone_are_not_published(repo: Path) -> None:
 def test_a_pipe_in_place_of_the_index_blocks_no_reader(repo: Path) -> None:
     a_learning(repo, scope={"paths": ["src/**"]})
     assert run(["sync"]) == 0
-    (repo / ".git/orbit/hook-17.idx").unlink()
-    os.mkfifo(repo / ".git/orbit/hook-17.idx")
+    (repo / ".git/orbit/hook-18.idx").unlink()
+    os.mkfifo(repo / ".git/orbit/hook-18.idx")
 
     code = (
         "import sys; from orbit_registry.hook.index import open_index; "

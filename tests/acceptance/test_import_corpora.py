@@ -231,11 +231,11 @@ def test_older_ids_become_codes_and_still_resolve(corpora: Path, tmp_path: Path)
 def test_log_entries_without_records_can_be_backfilled(foreign: Path) -> None:
     import_from(foreign, start=foreign)
     before = documents(foreign)
-    report = Registry.open(foreign).backfill()
+    report = Registry.open(foreign).adr_backfill().data
     assert (len(report.records), len(Registry.open(foreign).collection.records)) == (48, 238)
     assert documents(foreign) == before
     registry = Registry.open(foreign)
-    assert registry.backfill().records == ()
+    assert registry.adr_backfill().data.records == ()
     assert registry.records.get("knowledge-graph/ADR-001").source is not None
 
 

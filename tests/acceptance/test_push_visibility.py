@@ -159,7 +159,7 @@ def test_files_of_another_git_index_do_not_count(
     "harm", [Path.unlink, lambda file: os.truncate(file, 500), lambda file: os.truncate(file, 0)]
 )
 def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -> None:
-    harm(tree.root / ".git/orbit/hook-17.idx")
+    harm(tree.root / ".git/orbit/hook-18.idx")
     assert not open_index(str(tree.root))
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
@@ -187,7 +187,7 @@ def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
 
 
 def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:
-    files = tree.root / ".git/orbit/.tmp-hook-17.idx-1-00ff"
+    files = tree.root / ".git/orbit/.tmp-hook-18.idx-1-00ff"
     files.write_bytes(b"ha")
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
     tree.learning("ccccc", ["src/**"])

@@ -167,7 +167,7 @@ def assert_whole(site: Path) -> None:
         for link in text.links:
             target = file if link.startswith("#") else led(site, file, link)
             assert target is None or target.is_file(), (file, link)
-            if target in anchors and "#" in link and file.parent.name != "by-path":
+            if target in anchors and "#" in link:
                 assert unquote(link.partition("#")[2]) in anchors[target], (file, link)
 
 
@@ -180,4 +180,4 @@ def test_llms_txt_names_every_page_once(site: Path) -> None:
     linked = [led(site, site / "llms.txt", link) for link in links]
     pages = [page.with_suffix(".md") for page, _ in twins(site)]
     pages.remove(site / "search/index.md")  # which says nothing without a question
-    assert sorted(filter(None, linked)) == sorted([*pages, *site.glob("by-path/*.md")])
+    assert sorted(filter(None, linked)) == sorted(pages)

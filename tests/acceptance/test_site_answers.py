@@ -23,7 +23,23 @@ from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
-COLLECTIONS = ("JabRef__jabref", "alphagov__govuk-infrastructure", "adr__madr", "orbit-2026-07")
+COLLECTIONS = (
+    "JabRef__jabref",
+    "adr__madr",
+    "alphagov__govuk-infrastructure",
+    "arachne-framework__architecture",
+    "cometbft__cometbft",
+    "curie-eng__curie",
+    "joshrotenberg__adrs",
+    "kamp-us__phoenix",
+    "mbeacom__adrkit",
+    "microsoft__agent-framework",
+    "npryce__adr-tools",
+    "opinionated-digital-center__pyadr",
+    "structurizr__java",
+    "thomvaill__log4brains",
+    "orbit-2026-07",
+)
 VERBS = re.compile(
     r"added|proposed|accepted|rejected|deprecated|superseded by|edited|built|approved"
 )

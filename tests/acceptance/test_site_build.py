@@ -119,7 +119,7 @@ def test_the_start_page_follows_the_readme_without_what_is_withheld(tmp_path: Pa
     root, site = tmp_path / "repo", tmp_path / "site"
     write(root, "docs/adr/0001-use-files.md", "# Use files\n\n## Decision\n\nWe use files.\n")
     setup_workspace(root, load_kinds())
-    Registry.open(root).backfill()
+    Registry.open(root).adr_backfill()
     for about in ("Shop sells tea in tins.", "Shop sells coffee in bags."):
         write(root, "README.md", f"# Shop\n\n{about}\n")
         home = (build(root, site).out / "index.html").read_text("utf-8")
@@ -139,7 +139,7 @@ def test_where_no_decision_names_a_path_the_page_of_paths_says_so(tmp_path: Path
         "# Use files\n\n## Context\n\nA database is heavy.\n",
     )
     setup_workspace(tmp_path / "repo", load_kinds())
-    Registry.open(tmp_path / "repo").backfill()
+    Registry.open(tmp_path / "repo").adr_backfill()
     out = build(tmp_path / "repo", tmp_path / "site").out
     pages = {page.parent.relative_to(out).as_posix() for page in out.rglob("index.html")}
     folders = {page.partition("/")[0] for page in pages}
@@ -182,7 +182,7 @@ def test_a_date_from_git_is_marked(
     git(root, "mv", "docs/adr/0001-use-files.md", "docs/adr/0001-keep-files.md")
     git(root, "commit", "--quiet", "--message", "Rename")
     setup_workspace(root, load_kinds())
-    Registry.open(root).backfill()
+    Registry.open(root).adr_backfill()
     out = build(root, tmp_path / "site").out
     index = (out / "adrs/index.html").read_text("utf-8")
     assert re.findall(r'<td class="orbit-col-date">(.*?)</td>', index) == [

@@ -28,10 +28,6 @@ CHECKS = """checks:
      passes: [save()], fails: [os.sync()]}
   - {id: layers, by: {engine: import-linter, rule: layers}}
 """  # noqa: E501
-EVIDENCE = """checks:
-  ADR-0002/no-sync: {digest: old, replayed: 40, relevant: 4, introduced: 2, edited_away: 1, deleted: 0,
-    kept: [{key: 0a1b2c3d, commit: '0', path: src/save.py, text: os.sync}], labels: {0a1b2c3d: true}}
-"""  # noqa: E501
 CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
 GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
 PAGES = (
@@ -94,7 +90,6 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
     write(root, "tools/save.py", f"def save():\n{ALLOWED}")  # no citation is looked up there
     decision = root / ".orbit/adrs/ADR-0002/adr.yaml"
     decision.write_text(decision.read_text("utf-8") + CHECKS, "utf-8")
-    (root / ".orbit/enforcement.yaml").write_text(EVIDENCE, "utf-8")
     (root / "GUIDE.md").write_text(GUIDE, "utf-8")
     learning = root / ".orbit/learnings/L-7k3fq/learning.yaml"
     text = learning.read_text("utf-8").replace("Because.", "Because L-7k3fq says so.")

@@ -80,7 +80,7 @@ def handbook(tmp_path: Path) -> Path:
     )
     for name, text in DECISIONS.items():
         (root / "docs/decisions" / name).write_text(text, "utf-8")
-    Registry.open(root).backfill()
+    Registry.open(root).adr_backfill()
     return root
 
 
@@ -306,7 +306,7 @@ def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_pa
     (root / "mkdocs.yml").write_text(config, "utf-8")
     mkdocs(root, tmp_path / "before")
     (root / "mkdocs.yml").write_text(f"{config}- orbit\n", "utf-8")
-    Registry.open(root).backfill()
+    Registry.open(root).adr_backfill()
     mkdocs(root, tmp_path / "after")
 
     before = {

@@ -129,7 +129,7 @@ def test_derived_files_of_a_read_only_tree_go_elsewhere(
         return
     assert answers[0] == normal
     assert answers[1] == normal or "XDG_CACHE_HOME" in answers[1][1]
-    folders = {path.parts[len(tmp_path.parts)] for path in tmp_path.rglob("hook-17.idx")}
+    folders = {path.parts[len(tmp_path.parts)] for path in tmp_path.rglob("hook-18.idx")}
     assert arguments[0] != "match" or folders == {"cache"}
 
 

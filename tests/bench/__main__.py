@@ -1,5 +1,5 @@
 """Runs a benchmark from the root: `python -m tests.bench`, or `… compare`, `… recall`,
-`… right-record`, `… first-edits`, `… sites`, `… fleet`, `… unwritten`, `… built`.
+`… right-record`, `… first-edits`, `… sites`, `… fleet`, `… collection`, `… unwritten`, `… built`.
 """
 
 import sys
@@ -23,6 +23,11 @@ if sys.argv[1:2] == ["sites"]:
     from tests.bench.sites import main as sites
 
     sys.exit(sites(sys.argv[2:]))
+
+if sys.argv[1:2] == ["collection"]:
+    from tests.bench.collection import main as collection
+
+    sys.exit(collection(sys.argv[2:]))
 
 if sys.argv[1:2] == ["fleet"]:
     from tests.bench.fleet import main as fleet

@@ -61,7 +61,7 @@ def write_rows(root: Path, number: int) -> None:
         row[fields.GLOBS] = fields.LIST.join(globs)
         parts.append(Part(tuple(row), 0, True))
     (root / ".git/orbit").mkdir(parents=True)
-    (root / ".git/orbit/hook-17.idx").write_bytes(pack(sorted(parts, key=order_in)))
+    (root / ".git/orbit/hook-18.idx").write_bytes(pack(sorted(parts, key=order_in)))
     (root / "scopes.json").write_text(json.dumps(saved), "utf-8")
     (root / "paths.json").write_text(json.dumps(paths[:2000]), "utf-8")
 

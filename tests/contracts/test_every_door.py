@@ -19,8 +19,14 @@ from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
+    "accept": {"any_ids": ["ADR-0001"], "dry_run": True},
+    "add": {"fields": {"summary": "Close files"}},
+    "adr amend": {"any_id": "ADR-0001", "task": "T-1", "text": "Holds for the export too."},
+    "adr backfill": {"dry_run": True},
     "apply": {"any_id": "P-nnnnn", "dry_run": True},
     "audit": {},
+    "baseline update": {},
+    "brief": {"paths": ["src/a.py"]},
     "capture": {"agent": "claude"},
     "clear": {"target": "story:S-1"},
     "check_text": {"path": "src/a.py", "text": "import redis"},
@@ -39,8 +45,15 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export reference": {"folder": Path("reference"), "dry_run": True},
     "export rules": {"agents": ["claude"], "dry_run": True},
     "export skills": {"agent": "claude", "dry_run": True},
+    "learning migrate-layout": {"dry_run": True},
     "fail": {"target": "nonsense", "reason": "no browser"},
     "learning prune": {},
+    "lessons list": {},
+    "lessons promote": {"names": ["close-each-file"], "dry_run": True},
+    "lessons rm": {"names": ["close-each-file"], "dry_run": True},
+    "lessons show": {"name": "close-each-file"},
+    "lessons stale": {},
+    "link": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0404"},
     "list": {"tags": ["cache"]},
     "match": {"paths": ["src/a.py"]},
     "note": {"skip_reason": "no-new-information"},
@@ -49,8 +62,15 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "prove": {"count": 1},
     "query": {"sql": "SELECT id FROM records ORDER BY id"},
     "related": {"any_id": "ADR-0001", "depth": 2},
+    "queue": {},
+    "review": {},
+    "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
+    "renumber": {"any_id": "ADR-0002", "number": 9, "dry_run": True},
     "replay": {},
+    "resolve": {"dry_run": True},
+    "retire": {"any_ids": ["ADR-0001"], "dry_run": True},
     "retro": {"loop": "L-1"},
+    "run script": {"any_id": "RES-nnnnn"},
     "scope suggest": {"any_ids": ["ADR-0001"]},
     "search": {"query": ["cache"], "tags": ["cache"]},
     "show": {"any_id": "ADR-0001"},
@@ -58,7 +78,10 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "snapshot export": {"file": Path("out.duckdb")},
     "stale": {},
     "stats": {},
+    "supersede": {"old_id": "ADR-0001", "replacement": "ADR-0002", "dry_run": True},
     "sync": {},
+    "unlink": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0002"},
+    "update": {"any_id": "ADR-0404", "fields": {"labels": ["x"]}},
     "verify": {"any_ids": ["ADR-0404"]},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
     "watchdog": {"once": True},
@@ -66,16 +89,40 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
 """A call of each operation, with the names that its arguments have in Python."""
 REFUSED: Mapping[str, Mapping[str, Any]] = {
     "apply": {"any_id": "ADR-0001"},
+    "accept": {},
+    "lessons show": {"name": "no-such-lesson"},
     "list": {"status": ["nonsense"]},
     "match": {},
     "related": {"any_id": "ADR-0404"},
+    "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
+    "renumber": {"any_id": "ADR-0404"},
+    "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0001"},
     "show": {"any_id": "ADR-0404"},
     "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
 """Calls that each door refuses."""
-SHORT = ("list", "show", "search")
+OF_TOOLS = ("add", "check_text", "run script", "update")
+"""Operations without a command."""
+OF_AGENTS: Mapping[str, Mapping[str, Any]] = {
+    "query": {"sql": ""},
+    "link": {"subject": "ADR-0404", "rel": "amends", "to": "ADR-0002"},
+    "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0002"},
+}
+"""Calls that every caller is refused, of operations that answer an agent in another form."""
+SHORT = ("list", "show", "search", "queue")
 """Operations whose answer to an agent is shorter: each of its fields is one of the whole answer."""
-VARYING = ("seconds", "ms", "prose", "records", "omitted", "unread", "truncated", "at")
+VARYING = (
+    "seconds",
+    "ms",
+    "prose",
+    "records",
+    "omitted",
+    "unread",
+    "truncated",
+    "at",
+    "updated_at",
+    "deduplicated",
+)
 
 
 @pytest.fixture
@@ -88,7 +135,9 @@ def shell(git_repo: Any, monkeypatch: Any, capsys: Any) -> Shell:
     (git_repo / "src/a.py").write_text("import redis\n", "utf-8")
     words = ("--path", "src/**", "--tag", "cache", "--body-file", shell.body)
     assert shell("adr", "new", "Use one cache", "--yes", *words)[0] == 0
+    assert shell("adr", "new", "Name each queue", "--yes", "--body-file", shell.body)[0] == 0
     assert shell("learning", "new", "Close each file", "--tag", "cache", "--yes")[0] == 0
+    assert shell("baseline", "update")[0] == 0
     assert shell("sync")[0] == 0  # the first call builds what the next one finds
     return shell
 
@@ -105,7 +154,7 @@ def words_of(operation: Operation, values: Mapping[str, Any]) -> list[str]:
     """Return a call as a person types it."""
     words = operation.name.split()
     if not operation.is_command:
-        words = ["learning", *words]
+        words = ["adr", *words]
     options: list[str] = []
     for argument in operation.arguments():
         value = values.get(argument.name)
@@ -158,7 +207,7 @@ def test_each_operation_has_a_call() -> None:
     assert sorted(rows()) == sorted(CALLS)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "check_text"])
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in OF_TOOLS])
 def test_python_answers_as_the_command_line_does(name: str, shell: Shell) -> None:
     operation = named(name)
     _, out, _ = shell(*words_of(operation, CALLS[name]), "--format", "json")
@@ -185,8 +234,9 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
 @pytest.mark.parametrize("name", [row.name for row in table.rows() if row.tool])
 def test_a_tool_answers_as_python_does(name: str, shell: Shell) -> None:
     operation = named(name)
-    data, refusal = in_python(operation, CALLS[name])
-    envelope = in_mcp(operation, CALLS[name])
+    values = OF_AGENTS.get(name, CALLS[name])
+    data, refusal = in_python(operation, values)
+    envelope = in_mcp(operation, values)
     assert envelope.get("error") or refusal.partition("\n")[0] == ""
     if name not in SHORT:
         whole, answered = steady(data), steady(envelope["data"])

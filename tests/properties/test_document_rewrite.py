@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.reader import read_document, repeated_statuses
+from orbit_registry.formats.adr.problems import repeated_statuses
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.writer import insert_entry, remove_entry, set_status
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import parse_markdown

@@ -10,7 +10,6 @@ extra = Extra(
     operations=("orbit_enforce.operations",),
     checks=("orbit_enforce.enforcement",),
     record_checks="orbit_enforce.runner",
-    additions="orbit_enforce.added:added_names",
     checks_on_pages="orbit_enforce.pages:checks_by_record",
     pages={
         "enforced": Page(
@@ -23,8 +22,9 @@ extra = Extra(
     },
     tables={
         "record_checks": Table(
-            sql="CREATE TABLE record_checks (record_id VARCHAR NOT NULL, name VARCHAR NOT NULL, "
-            "kind VARCHAR NOT NULL, level VARCHAR NOT NULL, asks VARCHAR NOT NULL)",
+            sql="CREATE TABLE record_checks (record_id VARCHAR NOT NULL, "
+            "check_name VARCHAR NOT NULL, kind VARCHAR NOT NULL, level VARCHAR NOT NULL, "
+            "asks VARCHAR NOT NULL)",
             rows="orbit_enforce.spec:rows_of_checks",
         )
     },

@@ -81,7 +81,10 @@ class Enforcement:
             lines += ["", f"Neither a check nor a reason: {listed(ids, _LISTED)}"]
 
         rows = [f"  {row.record.id}: {row.reason}" for row in unclassified if row.reason]
-        return "\n".join([*lines, *(["", "Their checks do not count:", *rows] if rows else [])])
+        if rows:
+            lines += ["", "Their checks do not count:", *rows]
+
+        return "\n".join(lines)
 
 
 def enforcement(workspace: Workspace, records: Iterable[Record]) -> Enforcement:

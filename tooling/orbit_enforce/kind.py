@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orbit_enforce import kinds
-from orbit_enforce.encodings import UndecodableError, source_text
 from orbit_registry.formats.code_tree import UnreadableError
+from orbit_registry.formats.encodings import UndecodableError, source_text
 from orbit_registry.formats.syntax import line_starts
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.schema import RecordSchema

@@ -35,8 +35,11 @@ class FileMatches:
     def from_json(cls, value: Any) -> FileMatches:
         """Return what the cache stored."""
         matches, allows, not_run = value
-        rows = {name: [Match(*row) for row in rows] for name, rows in matches.items()}
-        return cls(rows, [Allow(*row) for row in allows], not_run)
+        by_name: dict[str, list[Match]] = {}
+        for name, rows in matches.items():
+            by_name[name] = [Match(*row) for row in rows]
+
+        return cls(by_name, [Allow(*row) for row in allows], not_run)
 
 
 class Break(NamedTuple):
@@ -143,12 +146,17 @@ class Side:
         ):
             return True
 
-        others = (path for path in self.scope(check) if path not in self.values)
-        try:
-            readable = ((path, self.tree.text(path) or "") for path in others if finder.reads(path))
-            return any(True for path, text in readable for _ in finder.find(path, text))
-        except NotRunError:
-            return True
+        for path in self.scope(check):
+            if path in self.values or not finder.reads(path):
+                continue
+
+            try:
+                if any(True for _ in finder.find(path, self.tree.text(path) or "")):
+                    return True
+            except NotRunError:
+                return True
+
+        return False
 
 
 def new_breaks(

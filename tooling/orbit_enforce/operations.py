@@ -5,7 +5,7 @@ and raising their level.
 from itertools import chain
 from typing import Annotated
 
-from orbit_enforce.evidence import promote as raise_level
+from orbit_enforce.levels import promote as raise_level
 from orbit_enforce.replay import replay_check
 from orbit_enforce.run import record_of_file, try_checks
 from orbit_enforce.spec import DecisionCheck, check_named
@@ -107,8 +107,8 @@ def replay(
 ) -> Answer:
     """Replay a check over the history.
 
-    It counts what the check would have found in each commit, and what became of that. The result is
-    written to .orbit/enforcement.yaml.
+    It counts what the check would have found in each commit, and what became of that: from this a
+    person decides on its level. Nothing is written.
 
     orbit enforce replay ADR-0042/no-mysql
     orbit enforce replay ADR-0042/no-mysql --since 2025-01-01 --max 10000
@@ -127,7 +127,7 @@ def replay(
         f"{introduced} introduced: {ends} with the file, {result.count('kept')} kept",
     ]
     for row in result.kept[:SHOWN]:
-        lines.append(f"    {row.key}  {row.commit[:9]} {row.path}: {row.text}")
+        lines.append(f"    {row.commit[:9]}  {row.path}: {row.text}")
 
     return Answer(result.as_data(), lines, [f"orbit enforce promote {result.check}"])
 

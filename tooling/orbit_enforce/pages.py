@@ -5,29 +5,26 @@ and the page of enforced decisions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from html import escape
 from typing import Any
 
 from orbit_enforce.allowances import Allow, allows_in
-from orbit_enforce.coverage import CLASSES, enforcement
-from orbit_enforce.evidence import read_evidence, replay_text
+from orbit_enforce.coverage import CLASSES, Classified, Enforcement, enforcement
 from orbit_enforce.kind import FILE_LIMIT
 from orbit_enforce.spec import DecisionCheck, checks_of
-from orbit_registry.errors import OrbitError
 from orbit_registry.formats.globs import Glob
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.record import Record
 from orbit_registry.site.health import bar
 from orbit_registry.site.language import capital, counted, digits, word, word_or
-from orbit_registry.site.list_markdown import record_link
-from orbit_registry.site.markdown_words import inline, table
+from orbit_registry.site.list_markdown import line
+from orbit_registry.site.markdown_words import inline
 from orbit_registry.site.published import Published
 from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.twins import TwinLinks
-from orbit_registry.site.urls import relative
+from orbit_registry.site.words import record_link, table_html
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import is_inside
 from orbit_registry.workspace.workspace import Workspace
@@ -44,11 +41,6 @@ def checks_by_record(
     """
     checked = [(record, checks_of(record)) for record in records if "checks" in record.data]
 
-    try:
-        evidence = read_evidence(publication.workspace)
-    except OrbitError:
-        evidence = {}
-
     allows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for path, value in _allows(publication.workspace, files).items():
         for allow in value:
@@ -63,7 +55,7 @@ def checks_by_record(
         covered = partial(_covers, checks)
         by_record[record.path] = {
             "badge": _badge(checks) if record.phase == "live" else "",
-            "rows": [_row(check, evidence.get(check.name)) for check in checks],
+            "rows": [_row(check) for check in checks],
             "allows": [row for row in allows[record.id] if covered(row["path"])],
         }
 
@@ -107,7 +99,7 @@ def _class_words(name: str) -> tuple[str, str]:
     return word_or(key, name), word_or(f"{key}.what", CLASSES[name])
 
 
-def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, Any]:
+def _row(check: DecisionCheck) -> dict[str, Any]:
     source = f"{check.body['engine']}: {check.body['rule']}" if check.is_reference else ""
     row = {
         "id": check.id,
@@ -115,23 +107,11 @@ def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, 
         "kind": check.kind.name,
         "say": check.say if check.say != check.record.title else "",
         "files": [_glob_text(glob) for glob in check.globs],
-        "evidence": replay_text(check, evidence) if evidence else "",
     }
     for name in ("passes", "fails"):
         row[name] = [_example(example) for example in check.fields.get(name, ())]
 
     return row
-
-
-def _classified(record: Record, name: str, reason: str) -> str:
-    href = escape(relative(PAGE, url_of(record)))
-    return (
-        f'<tr><td class="orbit-col-id"><a href="{href}">'
-        f'<span class="orbit-id">{escape(record.id)}</span></a></td>'
-        f'<td class="orbit-col-title">{headline(record.title)}</td><td '
-        f'class="orbit-col-class">{_class_words(name)[0]}</td>'
-        f'<td class="orbit-col-why">{headline(reason)}</td></tr>'
-    )
 
 
 def _glob_text(glob: Glob) -> str:
@@ -150,6 +130,11 @@ def is_wanted(records: Iterable[Record]) -> bool:
     return any("checks" in record.data for record in records)
 
 
+def _in_order(result: Enforcement) -> list[Classified]:
+    order = list(CLASSES)
+    return sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
+
+
 def enforced_html(data: Published, _: str) -> str:
     """Return the content of the page: the share, the number of each class,
     and the class of each live decision.
@@ -159,24 +144,20 @@ def enforced_html(data: Published, _: str) -> str:
     most = max(counts.values(), default=1)
     bars = "".join(_bar(name, counts[name], most) for name in CLASSES)
 
-    order = list(CLASSES)
-    in_order = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
-    rows = "".join(_classified(row.record, row.name, row.reason) for row in in_order)
-
-    names = [
-        word("health.id"),
-        capital(word("kind.adr.thing")),
-        word("enforced.class"),
-        word("enforced.checks"),
-    ]
-    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     share = word("enforced.share", share=f"<b>{result.share:.0%}</b>")
+    columns = (
+        ("orbit-col-title", capital(word("kind.adr.thing"))),
+        ("orbit-col-class", word("enforced.class")),
+        ("orbit-col-why", word("enforced.checks")),
+    )
+    rows = [
+        (record_link(row.record, PAGE), _class_words(row.name)[0], headline(row.reason))
+        for row in _in_order(result)
+    ]
     return (
         f'<p class="orbit-verdict">{share}</p>'
         f'<table class="orbit-index orbit-bars"><tbody>{bars}</tbody></table>'
-        f'<div class="orbit-scroll"><table class="orbit-index '
-        f'orbit-concern"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f"{table_html('orbit-concern', columns, rows)}"
     )
 
 
@@ -189,14 +170,11 @@ def _bar(name: str, count: int, most: int) -> str:
 
 
 def enforced_markdown(data: Published, links: TwinLinks) -> str:
-    """Return the same as Markdown."""
+    """Return the share, and the class of each live decision, as Markdown."""
     result = enforcement(data.context.sources.publication.workspace, data.records)
-    order = list(CLASSES)
-    classes = sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
-    rows = [(record_link(row.record, links), row.name, inline(row.reason)) for row in classes]
-    counts = "\n".join(
-        f"- {name}: {result.counts[name]:,} ({words})" for name, words in CLASSES.items()
-    )
-    share = f"**{result.share:.0%}** of the decisions that can be checked are enforced."
-    listed = table(("Decision", "Class", "Checks, or why none"), rows)
-    return "\n\n".join([share, counts, listed])
+    share = word("enforced.share", share=f"**{result.share:.0%}**")
+    lines = [
+        line(row.record, f"{_class_words(row.name)[0]}: {inline(row.reason)}", links)
+        for row in _in_order(result)
+    ]
+    return "\n".join([share, "", *lines])

@@ -4,14 +4,13 @@ and what became of that.
 
 from __future__ import annotations
 
-import hashlib
 from collections import ChainMap, Counter, defaultdict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import chain
 from typing import NamedTuple
 
-from orbit_enforce.evidence import write_replay
 from orbit_enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, Survey, Tree, decoded
 from orbit_enforce.spec import DecisionCheck
 from orbit_registry.errors import UsageError
@@ -21,7 +20,6 @@ from orbit_registry.workspace.workspace import Workspace
 
 MOST_COMMITS = 2_000
 _BATCH = 200
-_HASH_SIZE = 8
 
 
 class FileStep(NamedTuple):
@@ -46,7 +44,6 @@ class CommitStep(NamedTuple):
 class Introduction:
     """A match that a commit brought in."""
 
-    key: str
     commit: str
     path: str
     """Where it is now, or was at last."""
@@ -60,7 +57,6 @@ class Replay:
     """What a check would have found in a history."""
 
     check: str
-    digest: str
     commits: int = 0
     relevant: int = 0
     """Commits that changed a file of the check."""
@@ -78,13 +74,11 @@ class Replay:
         return [entry for entry in self.introductions if entry.fate == "kept"]
 
     def as_data(self) -> dict[str, object]:
-        """Return the replay as JSON and the evidence hold it."""
+        """Return the replay as JSON shows it."""
         rows = [
-            {"key": row.key, "commit": row.commit[:12], "path": row.path, "text": row.text}
-            for row in self.kept
+            {"commit": row.commit[:12], "path": row.path, "text": row.text} for row in self.kept
         ]
         return {
-            "digest": self.digest,
             "commits": f"{self.first[:12]}..{self.last[:12]}" if self.commits else "",
             "replayed": self.commits,
             "relevant": self.relevant,
@@ -98,7 +92,7 @@ class Replay:
 def replay_check(
     workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = ""
 ) -> Replay:
-    """Replay a check and write the result into the evidence."""
+    """Return what a check would have found in the history."""
     try:
         finder = check.finder
     except (InvalidCheckError, NotRunError) as error:
@@ -139,7 +133,6 @@ def replay_check(
         message = f"no commit to replay {check.name} over{f' since {start}' if start else ''}"
         raise UsageError(message, hint="name an earlier day: `--since`")
 
-    write_replay(workspace, check.name, result.as_data())
     return result
 
 
@@ -177,23 +170,21 @@ def replay(
     A match that moves within a commit is no introduction. One that is gone later counts as edited
     away, or as deleted where its file went with it.
     """
-    result = Replay(check.name, check.digest)
+    result = Replay(check.name)
     open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
     steps = commit_steps(git, most, since)
 
     for start in range(0, len(steps), _BATCH):
-        batch = [
-            CommitStep(
-                name,
-                [
-                    file
-                    for file in files
-                    if _reads(check, finder, file.before) or _reads(check, finder, file.after)
-                ],
-            )
-            for name, files in steps[start : start + _BATCH]
-        ]
+        batch: list[CommitStep] = []
+        for name, files in steps[start : start + _BATCH]:
+            read = [
+                file
+                for file in files
+                if _reads(check, finder, file.before) or _reads(check, finder, file.after)
+            ]
+            batch.append(CommitStep(name, read))
+
         lines = ChainMap(unread, _lines_of(git, check, finder, batch))
         for step in batch:
             result.commits += 1
@@ -215,8 +206,9 @@ def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
         "--relative",
         f"--max-count={most}",
         "--format=%H",
-        *([f"--since={since}T00:00:00"] if since else []),
     ]
+    if since:
+        options.append(f"--since={since}T00:00:00")
 
     steps: list[CommitStep] = []
     fields = iter(git.run_names("log", *options, "HEAD", "--"))
@@ -249,13 +241,11 @@ Open = defaultdict[str, defaultdict[str, list[Introduction]]]
 
 
 def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[CommitStep]) -> Lines:
-    states = {
-        state
-        for step in steps
-        for file in step.files
-        for state in ((file.before, file.blob_before), (file.after, file.blob_after))
-        if _reads(check, finder, state[0])
-    }
+    states: set[tuple[str, str]] = set()
+    for file in chain.from_iterable(step.files for step in steps):
+        states |= {(file.before, file.blob_before), (file.after, file.blob_after)}
+
+    states = {state for state in states if _reads(check, finder, state[0])}
     blobs = git.blobs({blob for _, blob in states}, check=False)
     matches: Lines = {}
     for path, blob in states:
@@ -294,7 +284,6 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
                 fresh[match.lines] -= 1
                 added.append((path, match))
 
-    occurrences: Counter[str] = Counter()
     for path, match in added:
         if removed[match.lines]:  # moved within the commit
             old, _ = removed[match.lines].pop()
@@ -302,13 +291,8 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
             _move([entries.pop()] if entries else [], open_matches, path, match.lines)
             continue
 
-        name = f"{step.name}{path}{match.line}{match.text}"
-        occurrences[name] += 1
-        name += f"\n{occurrences[name]}" if occurrences[name] > 1 else ""
-        key = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH_SIZE]
-        entry = Introduction(key, step.name, path, match.text)
+        entry = Introduction(step.name, path, match.text)
         result.introductions.append(entry)
-
         open_matches[path][match.lines].append(entry)
 
     for text, places in removed.items():

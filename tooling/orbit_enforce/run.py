@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from orbit_enforce.allowances import Allow
 from orbit_enforce.change import CodeChange, code_change_since
-from orbit_enforce.evidence import evidence_notes
 from orbit_enforce.kind import FILE_LIMIT, Finder, Survey, Tree, decoded
 from orbit_enforce.matches import (
     Break,
@@ -77,15 +77,9 @@ def enforce(
     records = list(records)
     base = workspace.git.merge_base(against) if against is not None else None
     report = Report(workspace)
-    checks = [
-        check
-        for record in records
-        if record.phase != "closed"
-        for check in checks_of(record)
-        if name in ("", check.name)
-    ]
-    report.diagnostics += evidence_notes(workspace, checks)
-
+    is_open = [record for record in records if record.phase != "closed"]
+    stated = chain.from_iterable(map(checks_of, is_open))
+    checks = [check for check in stated if name in ("", check.name)]
     for check in checks:
         for problem in check.problems:
             report.add(
@@ -124,13 +118,9 @@ def check_text(
     and which of the file's checks can't be run.
     """
     report = Report(workspace)
-    checks = [
-        check
-        for record in records
-        if record.phase == "live"
-        for check in checks_of(record)
-        if check.covers(path) and check.is_about_one_file
-    ]
+    live = [record for record in records if record.phase == "live"]
+    stated = chain.from_iterable(map(checks_of, live))
+    checks = [check for check in stated if check.covers(path) and check.is_about_one_file]
     text = decoded(text.encode("utf-8", "replace"))
     tree = Tree([path], {path: text}.get)
     Run(_runnable(checks, report), tree, report, paths=[path]).add_all()
@@ -170,6 +160,7 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
     kind = next(kind for kind in workspace.kinds if kind.in_document)
     status = next(name for name, status in kind.statuses.items() if status.phase == "live")
     moment = "2000-01-01T00:00:00Z"
+    stated = value if isinstance(value, dict) else {}
     data = {
         "schema_version": 1,
         "id": f"{kind.prefix}0000",
@@ -178,7 +169,7 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
         "status": status,
         "created_at": moment,
         "updated_at": moment,
-        **(value if isinstance(value, dict) else {}),
+        **stated,
     }
 
     for problem in kind.schema.problems(data):
@@ -295,7 +286,7 @@ class Run:
     @cached_property
     def blind(self) -> frozenset[str]:
         """The checks that look at no file, and should."""
-        counts = Counter(name for names in self._scopes.readers.values() for name in names)
+        counts = Counter(chain.from_iterable(self._scopes.readers.values()))
         return frozenset(
             name
             for name, check in self.checks.items()

@@ -199,7 +199,7 @@ def rows_of_checks(records: Iterable[Record]) -> Iterator[dict[str, object]]:
         for check in checks_of(record):
             yield {
                 "record_id": record.id,
-                "name": check.name,
+                "check_name": check.name,
                 "kind": check.kind.name,
                 "level": check.level,
                 "asks": check.say,
@@ -345,9 +345,8 @@ def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: st
     """Say whether a project of one file breaks a check."""
     if isinstance(finder, Survey):
         tree = finder.example(path, text)
-        return any(
-            True for _ in finder.find(tree, [path for path in tree.paths[:1] if check.covers(path)])
-        )
+        covered = [path for path in tree.paths[:1] if check.covers(path)]
+        return any(True for _ in finder.find(tree, covered))
 
     if not check.covers(path) or not finder.reads(path):
         return False
@@ -359,8 +358,9 @@ def _path_for(check: DecisionCheck, finder: Finder | Survey, names: Sequence[str
     """Return a made-up path that a check reads, with one of the names if it may have it;
     empty if there is none.
     """
-    for text in (row.text for glob in check.globs if not glob.exclude for row in glob.alternatives):
-        text = re.sub(r"\[(.)[^\]]*\]", r"\1", text.replace("**/", ""))
+    included = [glob.alternatives for glob in check.globs if not glob.exclude]
+    for row in chain.from_iterable(included):
+        text = re.sub(r"\[(.)[^\]]*\]", r"\1", row.text.replace("**/", ""))
         folder, _, last = re.sub(r"\*+", "example", text.replace("?", "x")).rpartition("/")
         for name in (*names, last):
             path = f"{folder}/{name}".lstrip("/")

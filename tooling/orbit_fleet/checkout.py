@@ -17,8 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from orbit_fleet.lake import Lake, Repository
+from orbit_fleet.names import origin_in
 from orbit_fleet.push import PUSHED, first_commit, put, state_of
-from orbit_fleet.rows import lake_rows
+from orbit_fleet.rows import Row, lake_rows
 from orbit_fleet.sources import Source
 from orbit_registry.errors import (
     ForeignWorkspaceError,
@@ -36,7 +37,7 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 ORBIT, DOCUMENTS = "orbit", "documents"
-EMPTY = "empty"
+EMPTY, FAILED = "empty", "failed"
 SECONDS = 600.0
 """How long git may take to fetch a repository, with its history."""
 """Readers: of Orbit's records, and of documents by the importer."""
@@ -69,12 +70,16 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a repository: `written`, `unchanged`, `older` or `empty`."""
+    """What became of a repository: `written`, `unchanged`, `older`, `empty`, or `failed` where the
+    records of this commit can't be read.
+    """
 
     outcome: str
     reader: str
     commit: str
-    records: int
+    records: int = 0
+    error: str = ""
+    hint: str = ""
 
 
 def collected(
@@ -82,8 +87,10 @@ def collected(
 ) -> Outcome:
     """Fetch a repository, read its records or its documents, and write them into a lake.
 
+    If they can't be read, the lake keeps what it has.
+
     Raises:
-        OrbitError: it can't be fetched or read; the lake keeps what it has.
+        LakeError: it can't be fetched, or the lake can't be written.
     """
     folder = fetched(source, cache)
     git = Git(folder)
@@ -91,18 +98,32 @@ def collected(
     if commit is None:
         if not dry_run:
             lake.note(_known(Repository(source.name), source))
-        return Outcome(EMPTY, "", "", 0)
+        return Outcome(EMPTY, "", "")
 
-    workspace, reader = _workspace(folder, source)
+    try:
+        state, rows = _read(source, git, commit)
+    except OrbitError as error:
+        return Outcome(FAILED, "", commit, error=error.message, hint=error.hint or "")
+
+    result = put(lake, state, rows, force=force, dry_run=dry_run)
+    outcome = result.outcome if state.reader else EMPTY
+    return Outcome("written" if outcome == PUSHED else outcome, state.reader, commit, len(rows))
+
+
+def _read(source: Source, git: Git, commit: str) -> tuple[Repository, list[Row]]:
+    """Return the state of a checkout, and a row for each of its records.
+
+    Raises:
+        OrbitError: a record can't be read.
+    """
+    workspace, reader = _workspace(git.folder, source)
     text = git.ask("show", "-s", "--format=%cI", commit)
     committed_at = format_time(parse_time(text)) if text else ""
     state = state_of(workspace, source.name, commit, committed_at)
     state = replace(_known(state, source), reader=reader, first_commit=first_commit(git))
 
     rows = lake_rows(workspace, commit=commit, origin=state.origin) if reader else []
-    result = put(lake, state, rows, force=force, dry_run=dry_run)
-    outcome = result.outcome if reader else EMPTY
-    return Outcome("written" if outcome == PUSHED else outcome, reader, commit, len(rows))
+    return state, rows
 
 
 def _known(state: Repository, source: Source) -> Repository:
@@ -150,19 +171,17 @@ def _clone(source: Source, cache: Path, folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
     cache.mkdir(parents=True, exist_ok=True)
-    branch = ("--branch", source.branch) if source.branch else ()
-    words = ("--quiet", "--filter=blob:none", "--no-checkout", "--single-branch", "--no-tags")
-    git = Git(cache, SECONDS)
-    git.run(
-        "clone",
-        *words,
-        "--template=",
-        *branch,
-        "--",
-        source.address,
-        str(part),
-        settings=_SETTINGS,
-    )
+    words = ["--quiet", "--no-checkout", "--single-branch", "--no-tags", "--template="]
+    if origin_in(source.address):
+        # Not of a repository on this machine: it may be shallow, and git fetches what that lacks
+        # by processes that start each other without an end.
+        words.append("--filter=blob:none")
+
+    if source.branch:
+        words += ["--branch", source.branch]
+
+    place = ("--", source.address, str(part))
+    Git(cache, SECONDS).run("clone", *words, *place, settings=_SETTINGS)
     part.rename(folder)
 
 

@@ -29,6 +29,7 @@ OUTCOMES = (WRITTEN, UNCHANGED, EMPTY, OLDER, FAILED)
 SECONDS = 900.0
 """How long one repository may take."""
 LONGEST_ERROR = 500
+_VERSION = version("orbit-registry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,9 @@ def _one(task: _Task, former: Repository | None) -> Collected:
         renamed_from = former.repository
 
     head, error = _head_of(task)
+    if before is not None and not task.force and not error and _is_unread(before, head):
+        return _failed(task, before.error, "", head)
+
     if not error and before is not None and not task.force and _is_current(before, source, head):
         if not task.dry_run:
             task.lake.note(_seen(before, source))
@@ -138,7 +142,8 @@ def _one(task: _Task, former: Repository | None) -> Collected:
 
     answer = {"error": error} if error else _in_process(task)
     if answer.get("error"):
-        return _failed(task, str(answer["error"]), str(answer.get("hint") or ""))
+        unread = str(answer.get("commit") or "")
+        return _failed(task, str(answer["error"]), str(answer.get("hint") or ""), unread)
 
     if renamed_from and not task.dry_run:
         _rename(task, renamed_from)
@@ -182,7 +187,13 @@ def _head_of(task: _Task) -> tuple[str, str]:
 def _is_current(before: Repository, source: Source, head: str) -> bool:
     """Say whether the lake has a commit as this version of Orbit reads it."""
     is_same = before.commit == head and not before.error
-    return is_same and before.orbit_version == version("orbit-registry") and before.is_expected
+    return is_same and before.orbit_version == _VERSION and before.is_expected
+
+
+def _is_unread(before: Repository, head: str) -> bool:
+    """Say whether this version of Orbit could not read a commit."""
+    is_same = bool(head) and before.unread_commit == head
+    return is_same and before.orbit_version == _VERSION and bool(before.error)
 
 
 def _seen(before: Repository, source: Source) -> Repository:
@@ -229,7 +240,7 @@ def _in_process(task: _Task) -> dict[str, object]:
     return dict(answer)
 
 
-def _failed(task: _Task, error: str, hint: str) -> Collected:
+def _failed(task: _Task, error: str, hint: str, unread: str) -> Collected:
     source, before = task.source, task.before
     error = public(" ".join(error.split()))[:LONGEST_ERROR]
     if not task.dry_run:
@@ -239,9 +250,9 @@ def _failed(task: _Task, error: str, hint: str) -> Collected:
             address=source.shown,
             origin=source.origin,
             first_seen_at=now,
-            orbit_version=version("orbit-registry"),
         )
-        task.lake.note(replace(_seen(row, source), error=error, last_seen_at=row.last_seen_at))
+        row = replace(_seen(row, source), last_seen_at=row.last_seen_at, orbit_version=_VERSION)
+        task.lake.note(replace(row, error=error, unread_commit=unread))
 
     return Collected(
         source.name,

@@ -6,7 +6,9 @@ import functools
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -20,10 +22,18 @@ from orbit_fleet.lake import Lake
 from orbit_fleet.migrate import migrate
 from orbit_fleet.push import PushResult, commit_of, push
 from orbit_fleet.report import ENGINES, ask_lake, report
-from orbit_fleet.search import applying, search
+from orbit_fleet.search import (
+    applying,
+    hits_text,
+    matches_text,
+    record,
+    record_text,
+    search,
+)
 from orbit_fleet.sources import sources_in
 from orbit_fleet.update import Update, update
 from orbit_registry.answers.exports import need_site
+from orbit_registry.cli.hook import INSTALL_MCP
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -227,7 +237,6 @@ _OUTCOMES = {
 )
 @click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
-@click.option("--data", hidden=True, expose_value=False)
 @format_option
 def push_command(
     dest: str,
@@ -290,25 +299,9 @@ def repositories_command(lake: str, output: str) -> None:
     source = Lake(lake)
     source.check()
     fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
-    rows = [tuple(getattr(each, name) for name in fields) for each in source.repositories()]
-    answer = QueryResult(fields, tuple(rows))
+    rows = tuple(map(attrgetter(*fields), source.repositories()))
+    answer = QueryResult(fields, rows)
     emit(output, answer.as_data(), answer.render("table").rstrip("\n"))
-
-
-@group.command("compact", hidden=True)
-@click.argument("dest")
-@click.option("--grace", type=click.FloatRange(min=0), default=24.0, hidden=True)
-@click.option("--dry-run", is_flag=True, hidden=True)
-@format_option
-def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None:
-    """Say that a lake needs no compaction any more."""
-    lake = Lake(dest)
-    lake.check()
-    count = len(lake.names())
-    text = f"nothing to do: each of {plural(count, 'repository', 'repositories')} is one file"
-    names = ("compacted", "unchanged", "pushes", "files_written", "files_removed")
-    data = {"repositories": count, **dict.fromkeys(names, 0), "dry_run": dry_run}
-    emit(output, data, text)
 
 
 @group.command("migrate")
@@ -380,14 +373,7 @@ def search_command(
     orbit fleet search connection pool --lake /srv/lake
     """
     answer = search(Lake(lake), " ".join(words), rows=rows, limits=limits)
-    lines = [_hit_text(row) for row in answer.rows]
-    emit(output, answer.as_data(), "\n".join(lines) or "nothing found")
-
-
-def _hit_text(row: Sequence[object]) -> str:
-    repository, record_id, _, title, sentence, url = (str(value or "") for value in row)
-    lines = (f"{repository} {record_id} {title}", sentence, url)
-    return "\n  ".join(filter(None, lines))
+    emit(output, answer.as_data(), hits_text(answer))
 
 
 @group.command("explain")
@@ -402,8 +388,39 @@ def explain_command(path: str, lake: str, repository: str, limits: Limits, outpu
     orbit fleet explain src/app.py --repository acme/shop --lake /srv/lake
     """
     answer = applying(Lake(lake), path, repository, limits)
-    lines = [f"{record_id} {title} ({pattern})" for record_id, _, title, pattern in answer.rows]
-    emit(output, answer.as_data(), "\n".join(lines) or f"no record applies to {path}")
+    emit(output, answer.as_data(), matches_text(answer))
+
+
+@group.command("show")
+@click.argument("record_id", metavar="ID")
+@LAKE
+@click.option("--repository", required=True, metavar="NAME", help="The record's repository.")
+@limited
+@format_option
+def show_command(record_id: str, lake: str, repository: str, limits: Limits, output: str) -> None:
+    """Show a record of a repository with its text.
+
+    orbit fleet show ADR-0012 --repository acme/shop --lake /srv/lake
+    """
+    answer = record(Lake(lake), repository, record_id, limits)
+    emit(output, answer.as_data()[0], record_text(answer))
+
+
+@group.command("mcp")
+@LAKE
+def mcp_command(lake: str) -> None:
+    """Serve a lake to an agent over MCP, read only.
+
+    Its tools are search, show, explain and query.
+
+    claude mcp add decisions -- orbit fleet mcp --lake /srv/lake
+    """
+    if find_spec("mcp") is None:
+        raise UsageError("the MCP server needs the extra `mcp`", hint=INSTALL_MCP)
+
+    from orbit_fleet.mcp import serve  # part of that extra
+
+    serve(Lake(lake))
 
 
 @group.command("query")
@@ -486,7 +503,7 @@ def report_command(
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @format_option
 def update_command(name: str | None, dry_run: bool, output: str) -> None:
-    """Fetch the records that `extends` names.
+    """Fetch the records that `extends` names, with those that their sources inherit.
 
     The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration.
     Commit both.
@@ -505,20 +522,19 @@ def update_command(name: str | None, dry_run: bool, output: str) -> None:
 
 
 def _update_text(each: Update) -> str:
+    name = each.name
+    if each.through:
+        name += f" through {' and '.join(each.through)}"
+
     if each.digest == each.before and not (each.added or each.changed or each.gone):
-        return f"{each.name}: nothing changed, {plural(each.records, 'record')}"
+        return f"{name}: nothing changed, {plural(each.records, 'record')}"
 
     counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
-    rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
-    lines = [f"  {mark} {each.name}:{record_id}" for mark, ids in rows for record_id in ids]
+    lines = [f"{name}: {counts}, {plural(each.records, 'record')} in all"]
+    for mark, ids in (("+", each.added), ("~", each.changed), ("-", each.gone)):
+        lines += [f"  {mark} {each.name}:{record_id}" for record_id in ids]
 
-    return "\n".join(
-        [
-            f"{each.name}: {counts}, {plural(each.records, 'record')} in all",
-            *lines,
-            f"  {each.digest}",
-        ]
-    )
+    return "\n".join([*lines, f"  {each.digest}"])
 
 
 @group.command("site")
@@ -546,9 +562,7 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
         )
 
     need_site()
-    from orbit_fleet.site import (
-        build_fleet_site,
-    )  # only where its libraries are known to be there
+    from orbit_fleet.site.build import build_fleet_site  # where its libraries are there
 
     result = build_fleet_site(Lake(lake), dest.resolve(), title, base_url)
     if output == "text":

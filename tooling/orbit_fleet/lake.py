@@ -73,6 +73,7 @@ class Repository:
     is_expected: bool = False  # a list of sources names it
     renamed_from: str = ""
     error: str = ""  # why it could not be read when it was last seen
+    unread_commit: str = ""  # whose records can't be read, so that no one tries again
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 from orbit_fleet.lake import (
@@ -61,7 +62,8 @@ def migrate(lake: Lake, *, dry_run: bool = False) -> Migration:
         lake.check()
         return Migration(0, 0)
 
-    old = [name for folder in _FOLDERS for name in lake.store.names(folder) if "/bucket=" in name]
+    names = chain.from_iterable(map(lake.store.names, _FOLDERS))
+    old = [name for name in names if "/bucket=" in name]
     heads, files = _heads(lake, [name for name in old if name.startswith("manifests/")])
     records = 0
     for head in heads.values():
@@ -134,7 +136,7 @@ def _repository(head: _Head, records: int) -> Repository:
 
 def _rows(lake: Lake, head: _Head, files: Mapping[str, list[str]]) -> list[dict[str, object]]:
     """Return the current rows of a repository, with the rows of its other tables as lists."""
-    listed = sorted({name for names in files.values() for name in names})
+    listed = sorted(set(chain.from_iterable(files.values())))
     with memory_database(lake) as connection:
         try:
             tables = {
@@ -183,6 +185,12 @@ def _current(
         f"SELECT to_json(r)::VARCHAR FROM (FROM {source} WHERE {mine}) AS r "
         f"JOIN newest AS n ON n.record_id = r.record_id AND n.sequence = r.sequence"
     ).fetchall()
-    dropped = ("repository", "sequence", "removed")
-    parsed = (json.loads(text) for (text,) in rows)
-    return [{key: value for key, value in row.items() if key not in dropped} for row in parsed]
+    result = []
+    for (text,) in rows:
+        row = json.loads(text)
+        for name in ("repository", "sequence", "removed"):
+            row.pop(name, None)
+
+        result.append(row)
+
+    return result

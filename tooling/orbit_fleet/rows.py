@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from orbit_fleet.names import source_repository
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.adr.options import chosen_option
 from orbit_registry.formats.adr.sentence import sentence_of
 from orbit_registry.formats.hosting import forge_of
 from orbit_registry.formats.wording import SMALL_WORDS
@@ -178,7 +179,7 @@ def _chosen_options(reading: Reading) -> dict[str, str]:
     """Return the option that each decision chose, by the record's id."""
     decisions = (record for record in reading.collection.records if record.kind.in_document)
     records = free_of_secrets(reading.prose.filled(decisions))
-    return {record.id: record.options.chosen for record in records}
+    return {record.id: chosen_option(record.prose) for record in records}
 
 
 def _add_votes(rows: Rows, records: Mapping[str, Row]) -> None:

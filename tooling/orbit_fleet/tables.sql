@@ -63,5 +63,6 @@ CREATE TABLE lake_repositories (
     is_archived BOOLEAN,
     is_expected BOOLEAN,
     renamed_from VARCHAR,
-    error VARCHAR
+    error VARCHAR,
+    unread_commit VARCHAR
 );

@@ -8,17 +8,19 @@ import posixpath
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from orbit_fleet.database import query
 from orbit_fleet.lake import Lake
+from orbit_fleet.names import origin_in
 from orbit_fleet.rows import refuse_unread
 from orbit_registry.errors import (
     ForeignWorkspaceError,
     GitError,
     LakeError,
+    RefusedError,
     UsageError,
     WorkspaceNotFoundError,
     did_you_mean,
@@ -65,19 +67,68 @@ class Update:
     added: tuple[str, ...]
     changed: tuple[str, ...]
     gone: tuple[str, ...]
+    through: tuple[str, ...] = ()  # the sources that pass it on
 
     def as_data(self) -> dict[str, object]:
         """Return the update as JSON shows it."""
         return asdict(self)
 
 
+Files = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A source with the files of its copy, by their paths in it."""
+
+    entry: Extension
+    files: Files
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """What a source has: its own records, and the copies that it inherits itself."""
+
+    copy: _Copy
+    passed_on: tuple[_Copy, ...] = ()
+
+
 def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> list[Update]:
-    """Fetch the records that `extends` names, replace their copies and move the pins.
+    """Fetch the records that `extends` names, with those that their sources inherit; replace the
+    copies and move the pins.
 
     Raises:
         UsageError: `extends` has no such name, or is empty.
+        RefusedError: two sources pass on different copies of one.
     """
-    names = [entry.name for entry in workspace.config.extends]
+    entries = workspace.config.extends
+    named = [entry for entry in entries if not entry.through]
+    _refuse_name(name, [entry.name for entry in named])
+    chosen = [entry for entry in named if name in (None, entry.name)]
+    fetched = [_fetch(workspace, entry) for entry in chosen]
+    others = [entry for entry in named if entry not in chosen]
+
+    with writing(workspace):
+        remaining = [_as_before(workspace, entry) for entry in others]
+        passed_on = _passed_on([*fetched, *remaining], named)
+        before = {entry.name: entry.digest for entry in entries}
+        copies = [*(each.copy for each in fetched), *passed_on]
+        names = {copy.entry.name for copy in copies}
+        for entry in entries:
+            if entry.through and entry.name not in names:
+                copies.append(_Copy(entry, {}))  # no source passes it on any more
+
+        changes = ChangeSet(workspace)
+        updates = [_planned(workspace, changes, copy, before) for copy in copies]
+        changes.put(f"{INHERITED}/.gitattributes", "* -text\n")  # other line ends are another copy
+        _put_pins(changes, updates, passed_on)
+        if not dry_run:
+            write_step(workspace, UPDATE, changes.changes, taken_over=True)
+
+    return updates
+
+
+def _refuse_name(name: str | None, names: Sequence[str]) -> None:
     if not names:
         hint = (
             "write `extends: [{name: org, from: ADDRESS}]` there; the address is one for "
@@ -86,132 +137,224 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
         raise UsageError(f"{CONFIG} extends no other repository", hint=hint)
 
     if name is not None and name not in names:
-        raise UsageError(
-            f"extends has no {name!r}",
-            hint=f"{did_you_mean(name, names)}there is {', '.join(names)}",
-        )
+        hint = f"{did_you_mean(name, names)}there is {', '.join(names)}"
+        raise UsageError(f"extends has no {name!r}", hint=hint)
 
-    chosen = [entry for entry in workspace.config.extends if name in (None, entry.name)]
-    fetched = {
-        entry.name: copied_files(workspace.kinds, entry.name, _rows(workspace, entry))
-        for entry in chosen
-    }
-    with writing(workspace):
-        changes = ChangeSet(workspace)
-        updates = [_planned(workspace, changes, entry, fetched[entry.name]) for entry in chosen]
-        digests = {each.name: each.digest for each in updates}
-        text = changes.text(CONFIG) or ""
-        config = load(text)
-        assert isinstance(config, dict)
 
-        entries = [
-            {**entry, "digest": digests.get(entry["name"], entry.get("digest", ""))}
-            for entry in config["extends"]
-        ]
-        entries = [{key: value for key, value in entry.items() if value} for entry in entries]
-        changes.put(
-            f"{INHERITED}/.gitattributes", "* -text\n"
-        )  # other line ends would be another copy
-        changes.put(
-            CONFIG, rewrite(text, {**config, "extends": entries}, order=config_schema().properties)
-        )
+def _as_before(workspace: Workspace, entry: Extension) -> _Fetched:
+    """Return a source that is not fetched now, with the copies that it passed on before."""
+    passed_on = []
+    for other in workspace.config.extends:
+        if entry.name in other.through:
+            passed_on.append(_Copy(other, _copy_in(workspace, other.name)))
 
-        if not dry_run:
-            write_step(workspace, UPDATE, changes.changes, taken_over=True)
+    return _Fetched(_Copy(entry, {}), tuple(passed_on))
 
-    return updates
+
+def _copy_in(workspace: Workspace, name: str) -> Files:
+    """Return the files of a copy that a repository has."""
+    folder = f"{INHERITED}/{name}"
+    files = {}
+    for path in walk(workspace.root, folder):
+        text = (workspace.root / path).read_bytes().decode("utf-8")
+        files[path.removeprefix(f"{folder}/")] = text
+
+    return files
+
+
+def _passed_on(sources: Sequence[_Fetched], named: Sequence[Extension]) -> list[_Copy]:
+    """Return the copies that sources pass on, each once; one that is named here is not taken.
+
+    Raises:
+        RefusedError: two of them have one name and are not the same.
+    """
+    here = {entry.name: entry for entry in named}
+    result: dict[str, _Copy] = {}
+    for source in sources:
+        parent = source.copy.entry.name
+        for copy in source.passed_on:
+            entry = copy.entry
+            if entry.name in here:
+                _refuse_another(here[entry.name], entry, parent)
+                continue
+
+            through: tuple[str, ...] = (parent,)
+            before = result.get(entry.name)
+            if before is not None:
+                _refuse_different(before.entry, entry, parent)
+                through = (*before.entry.through, parent)
+
+            result[entry.name] = replace(copy, entry=replace(entry, through=through))
+
+    return list(result.values())
+
+
+def _refuse_another(ours: Extension, theirs: Extension, parent: str) -> None:
+    if _identity(ours) == _identity(theirs):
+        return
+
+    message = (
+        f"{parent} inherits {theirs.name} from {theirs.public_address}, and {ours.name} is "
+        f"{ours.public_address} here"
+    )
+    raise RefusedError(message, hint=f"give {ours.name} another name in `extends`")
+
+
+def _refuse_different(first: Extension, second: Extension, parent: str) -> None:
+    if first.digest == second.digest:
+        return
+
+    message = (
+        f"{first.through[0]} inherits {first.name} at {first.digest[:19]}, and {parent} inherits "
+        f"{second.name} at {second.digest[:19]}"
+    )
+    hint = f"name {first.name} in `extends` here: then this repository pins the one that counts"
+    raise RefusedError(message, hint=hint)
+
+
+def _identity(entry: Extension) -> tuple[str, str]:
+    return origin_in(entry.address) or entry.address, entry.repository
+
+
+def _put_pins(changes: ChangeSet, updates: Sequence[Update], passed_on: Sequence[_Copy]) -> None:
+    """Write the digests to the configuration, and the sources that others pass on."""
+    text = changes.text(CONFIG) or ""
+    config = load(text)
+    assert isinstance(config, dict)
+    digests = {each.name: each.digest for each in updates}
+
+    entries = []
+    for entry in config["extends"]:
+        if not entry.get("through"):
+            digest = digests.get(entry["name"], entry.get("digest"))
+            entries.append({**entry, "digest": digest} if digest else entry)
+
+    for copy in passed_on:
+        entry = {"name": copy.entry.name, "from": copy.entry.public_address}
+        if copy.entry.repository:
+            entry["repository"] = copy.entry.repository
+        through = {"digest": copy.entry.digest, "through": list(copy.entry.through)}
+        entries.append({**entry, **through})
+
+    new = {**config, "extends": entries}
+    changes.put(CONFIG, rewrite(text, new, order=config_schema().properties))
 
 
 def _planned(
-    workspace: Workspace, changes: ChangeSet, entry: Extension, files: Mapping[str, str]
+    workspace: Workspace, changes: ChangeSet, copy: _Copy, pins: Mapping[str, str]
 ) -> Update:
     """Put the new copy of a source into a change set, and return what changes."""
+    entry = copy.entry
     folder = f"{INHERITED}/{entry.name}"
     before = [path.removeprefix(f"{folder}/") for path in walk(workspace.root, folder)]
-    for path in {*before, *files}:
-        changes.put(f"{folder}/{path}", files.get(path))
+    for path in {*before, *copy.files}:
+        changes.put(f"{folder}/{path}", copy.files.get(path))
 
     touched = {change.path.removeprefix(f"{folder}/") for change in changes.changes}
-    old, new, changed = (
-        {path.split("/")[1] for path in paths if path.count("/") == 2}
-        for paths in (before, files, touched)
-    )
+    old, new, changed = (_records_in(paths) for paths in (before, copy.files, touched))
     return Update(
         entry.name,
         entry.public_address,
-        entry.digest,
-        copy_digest(
-            (path, hashlib.sha256(text.encode()).hexdigest()) for path, text in files.items()
-        ),
+        pins.get(entry.name, ""),
+        _digest_of(copy.files),
         len(new),
         tuple(sorted(new - old)),
         tuple(sorted(changed & new & old)),
         tuple(sorted(old - new)),
+        entry.through,
     )
 
 
-def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]:
-    """Yield kind, data and long text of each record that a source publishes."""
-    if entry.repository:
-        answer = query(
-            Lake(entry.address),
-            f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id",
-            entry.repository,
-        )
-        if any(row[1] is None for row in answer.rows):
-            hint = "push it with this version: `orbit fleet push DEST --force`"
-            raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
+def _records_in(paths: Iterable[str]) -> set[str]:
+    return {path.split("/")[1] for path in paths if path.count("/") == 2}
 
-        yield from (
-            dict(zip(_COLUMNS, (str(value or "") for value in row), strict=True))
-            for row in answer.rows
-        )
-        return
+
+def _digest_of(files: Files) -> str:
+    hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
+    return copy_digest(hashes.items())
+
+
+def _fetch(workspace: Workspace, entry: Extension) -> _Fetched:
+    """Return what a source publishes, and what it inherits."""
+    if entry.repository:
+        rows = _lake_rows(entry)
+        return _Fetched(_Copy(entry, copied_files(workspace.kinds, entry.name, rows)))
 
     with tempfile.TemporaryDirectory(prefix="orbit-extends-") as folder:
-        clone = Path(folder).resolve() / "source"
-        arguments = (
-            "--quiet",
-            "--depth=1",
-            "--no-tags",
-            "--template=",
-            "--",
-            entry.address,
-            str(clone),
-        )
-        try:
-            Git(workspace.root).run(
-                "clone", *arguments, settings=("-c", "protocol.ext.allow=never")
-            )
-        except GitError as error:
-            hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
-            cause = without_user(error.message)
-            raise LakeError(
-                f"{entry.name}: {entry.public_address} can't be fetched: {cause}", hint=hint
-            ) from None
+        source = _clone(workspace, entry, Path(folder).resolve() / "source")
+        passed_on = tuple(_inherited_by(source, entry.name))
+        others: set[str] = set()
+        for copy in passed_on:
+            others.update(f"{copy.entry.name}:{each}" for each in _records_in(copy.files))
 
-        try:
-            source = find_workspace(
-                clone
-            )  # it follows no link, which could lead to records of this machine
-        except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
-            hint = "run `orbit init` in that repository, and commit its records"
-            raise LakeError(
-                f"{entry.name}: {entry.public_address} has no records of Orbit", hint=hint
-            ) from error
-
-        unfiltered = not source.config.publish.is_set
         reading = Reading(source)
         refuse_unread(reading, f"{entry.name}: ")
-        rows = shared_rows(source, reading, unfiltered=unfiltered, only_shown=True)
-        yield from map(json.loads, rows.shared.get("records", ()))
+        unfiltered = not source.config.publish.is_set
+        shared = shared_rows(source, reading, unfiltered=unfiltered, only_shown=True).shared
+        rows = [json.loads(row) for row in shared.get("records", ())]
+        kinds = workspace.kinds.with_sources(copy.entry.name for copy in passed_on)
+        files = copied_files(kinds, entry.name, rows, others)
+        return _Fetched(_Copy(entry, files), passed_on)
+
+
+def _inherited_by(source: Workspace, name: str) -> Iterator[_Copy]:
+    """Yield the copies that a source has, as it pins them.
+
+    Raises:
+        RefusedError: a copy is not the one that is pinned.
+    """
+    for entry in source.config.extends:
+        files = _copy_in(source, entry.name)
+        if _digest_of(files) != entry.digest:
+            message = f"{name} has another copy of {entry.name} than the one that it pins"
+            raise RefusedError(message, hint="run `orbit fleet update` there, and commit it")
+
+        yield _Copy(entry, files)
+
+
+def _lake_rows(entry: Extension) -> list[Mapping[str, str]]:
+    """Return kind, data and long text of each record that a repository of a lake has."""
+    select = f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id"
+    answer = query(Lake(entry.address), select, entry.repository)
+    if any(row[1] is None for row in answer.rows):
+        hint = "push it with this version: `orbit fleet push DEST --force`"
+        raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
+
+    result: list[Mapping[str, str]] = []
+    for row in answer.rows:
+        texts = (str(value or "") for value in row)
+        result.append(dict(zip(_COLUMNS, texts, strict=True)))
+
+    return result
+
+
+def _clone(workspace: Workspace, entry: Extension, clone: Path) -> Workspace:
+    words = ("--quiet", "--depth=1", "--no-tags", "--template=", "--", entry.address, str(clone))
+    try:
+        settings = ("-c", "protocol.ext.allow=never")
+        Git(workspace.root).run("clone", *words, settings=settings)
+    except GitError as error:
+        hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
+        cause = without_user(error.message)
+        message = f"{entry.name}: {entry.public_address} can't be fetched: {cause}"
+        raise LakeError(message, hint=hint) from None
+
+    try:
+        return find_workspace(clone)  # follows no link, which could lead to records of this machine
+    except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
+        hint = "run `orbit init` in that repository, and commit its records"
+        message = f"{entry.name}: {entry.public_address} has no records of Orbit"
+        raise LakeError(message, hint=hint) from error
 
 
 def copied_files(
-    kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]]
+    kinds: KindTable,
+    source: str,
+    rows: Iterable[Mapping[str, str]],
+    others: Set[str] = frozenset(),
 ) -> dict[str, str]:
-    """Return the files of a copy by their paths in it:
-    those that are shown to agents, or were closed.
+    """Return the files of a copy by their paths in it: those that are shown to agents, or were
+    closed. `others` are ids of records that the source inherits itself.
     """
     chosen: dict[str, tuple[Kind, dict[str, object], Mapping[str, str]]] = {}
     for row in rows:
@@ -237,7 +380,7 @@ def copied_files(
         path = kind.file_of(record_id)
         text = _with_links(row["body"], row["source_path"] or row["path"], path, copies)
         text = _cited(kinds, source, chosen, text)
-        copy = _copied(kind, data, chosen)
+        copy = _copied(kind, data, chosen.keys() | others)
 
         if kind.in_record:
             copy[kind.prose] = text
@@ -255,14 +398,12 @@ def copied_files(
     return files
 
 
-def _copied(kind: Kind, data: Mapping[str, object], ids: Mapping[str, object]) -> dict[str, object]:
+def _copied(kind: Kind, data: Mapping[str, object], ids: Set[str]) -> dict[str, object]:
     """Return the data of a record without what means nothing outside its repository."""
     copy = {name: value for name, value in data.items() if name not in _LOCAL}
-    copy |= {
-        name: [each for each in list_in(data, name) if each in ids]
-        for name in ID_LISTS
-        if name in data
-    }
+    for name in ID_LISTS:
+        if name in data:
+            copy[name] = [each for each in list_in(data, name) if each in ids]
 
     links = (
         link

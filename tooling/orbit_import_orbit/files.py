@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -72,12 +73,14 @@ class OrbitLayout:
     hidden: list[str] = field(default_factory=list)  # hidden files and folders among the records
 
 
+def _has_foreign(folder: Path, kind: str) -> bool:
+    return any(not _is_ours(folder, record) for record in _records(folder, kind, []))
+
+
 def find_orbit(path: Path) -> Path | None:
     """Return the foreign `.orbit/` at a path or in it."""
     for folder in (path / ".orbit", path, path.parent):
-        if folder.is_dir() and any(
-            not _is_ours(folder, record) for kind in _ID for record in _records(folder, kind, [])
-        ):
+        if folder.is_dir() and any(_has_foreign(folder, kind) for kind in _ID):
             return folder
         if folder.name == ".orbit" and folder.is_dir():
             return None
@@ -273,27 +276,27 @@ def adr_fields(
     features = _list(data.get("related_features"))
     feature = features[0] if features and FEATURE.match(features[0]) else None
     accepted = _text(data.get("accepted_at"))
-    mapped.fields = {
-        "title": cut_line(_text(data.get("title")), 300),
-        "status": ADR_STATUS.get(status, "unknown"),
-        "status_raw": status if ADR_STATUS.get(status) != status else None,
-        "date": accepted[:10] if _MOMENT.match(accepted) else None,
-        "tasks": words(_list(data.get("related_tasks"))),
-        "feature": feature,
-        "labels": words(features if feature is None else features[1:]),
-        "scope": _scope({"paths": data.get("paths"), "tags": data.get("tags")}),
-        "created_by": _author(_text(data.get("owner"))),
-        "x-accepted_at": accepted,
-        "x-validation_warnings": data.get("validation_warnings"),
-        "x-legacy_validation": None
-        if data.get("legacy_validation") == "none"
-        else data.get("legacy_validation"),
-        **_common(data, renamed),
-        **_times(data, "last_updated", now, mapped),
-        **_unknown(data, _ADR_KEYS, mapped),
-    }
+    fields = mapped.fields
+    fields["title"] = cut_line(_text(data.get("title")), 300)
+    fields["status"] = ADR_STATUS.get(status, "unknown")
+    is_same = fields["status"] == status
+    fields["status_raw"] = None if is_same else status
+    fields["date"] = accepted[:10] if _MOMENT.match(accepted) else None
+    fields["tasks"] = words(_list(data.get("related_tasks")))
+    fields["feature"] = feature
+    fields["labels"] = words(features if feature is None else features[1:])
+    fields["scope"] = _scope({"paths": data.get("paths"), "tags": data.get("tags")})
+    fields["created_by"] = _author(_text(data.get("owner")))
+    fields["x-accepted_at"] = accepted
+    fields["x-validation_warnings"] = data.get("validation_warnings")
+    validation = data.get("legacy_validation")
+    fields["x-legacy_validation"] = None if validation == "none" else validation
 
-    if ADR_STATUS.get(status) != status:
+    fields |= _common(data, renamed)
+    fields |= _times(data, "last_updated", now, mapped)
+    fields |= _unknown(data, _ADR_KEYS, mapped)
+
+    if not is_same:
         mapped.changed.append(
             f"its status `{status}` is {mapped.fields['status']} here; status_raw keeps the word"
         )
@@ -313,20 +316,20 @@ def learning_fields(
     )
     archived = status == "superseded" and not _list(data.get("superseded_by"))
     summary = _text(data.get("summary"))
-    mapped.fields = {
-        "status": "retired" if archived else status,
-        "x-status_raw": status if archived else None,
-        "summary": cut_line(summary, LONGEST_SUMMARY),
-        "x-summary": summary if cut_line(summary, LONGEST_SUMMARY) != summary.strip() else None,
-        "body": _text(data.get("body")),
-        "scope": _scope(scope if isinstance(scope, Mapping) else {}),
-        "evidence": _evidence(data.get("evidence")),
-        "priority": data.get("priority"),
-        "created_by": _author(_text(data.get("created_by"))),
-        **_common(data, renamed),
-        **_times(data, "updated_at", now, mapped),
-        **_unknown(data, _LEARNING_KEYS, mapped),
-    }
+    short = cut_line(summary, LONGEST_SUMMARY)
+    fields = mapped.fields
+    fields["status"] = "retired" if archived else status
+    fields["x-status_raw"] = status if archived else None
+    fields["summary"] = short
+    fields["x-summary"] = summary if short != summary.strip() else None
+    fields["body"] = _text(data.get("body"))
+    fields["scope"] = _scope(scope if isinstance(scope, Mapping) else {})
+    fields["evidence"] = _evidence(data.get("evidence"))
+    fields["priority"] = data.get("priority")
+    fields["created_by"] = _author(_text(data.get("created_by")))
+    fields |= _common(data, renamed)
+    fields |= _times(data, "updated_at", now, mapped)
+    fields |= _unknown(data, _LEARNING_KEYS, mapped)
 
     _say_folder(mapped, data, status_folder, status)
 
@@ -353,33 +356,26 @@ def _say_folder(
 
 
 def _common(data: Mapping[str, object], renamed: Renamed) -> dict[str, object]:
-    return {
-        "supersedes": list(
-            dict.fromkeys(renamed.get(name, name) for name in _list(data.get("supersedes")))
-        ),
-        "superseded_by": list(
-            dict.fromkeys(renamed.get(name, name) for name in _list(data.get("superseded_by")))
-        ),
-        "legacy_ids": list(
-            dict.fromkeys(
-                re.sub(r"\s+", "-", name.strip()) for name in _list(data.get("legacy_ids"))
-            )
-        ),
-    }
+    common: dict[str, object] = {}
+    for key in ("supersedes", "superseded_by"):
+        names = [renamed.get(name, name) for name in _list(data.get(key))]
+        common[key] = list(dict.fromkeys(names))
+
+    legacy = [re.sub(r"\s+", "-", name.strip()) for name in _list(data.get("legacy_ids"))]
+    common["legacy_ids"] = list(dict.fromkeys(legacy))
+    return common
 
 
 def _scope(data: Mapping[str, object]) -> dict[str, object]:
-    scope: dict[str, object] = {
-        "paths": list(
-            dict.fromkeys(path.strip() for path in _list(data.get("paths")) if path.strip())
-        ),
-        "tags": words(_list(data.get("tags"))),
-        "symbols": list(dict.fromkeys(_list(data.get("symbols")))),
-        "semantic_seed": _text(data.get("semantic_seed")),
-    }
-    scope.update(
-        (f"x-{_KEY.sub('-', key)}", value) for key, value in data.items() if key not in scope
-    )
+    paths = [path.strip() for path in _list(data.get("paths"))]
+    scope: dict[str, object] = {"paths": list(dict.fromkeys(filter(None, paths)))}
+    scope["tags"] = words(_list(data.get("tags")))
+    scope["symbols"] = list(dict.fromkeys(_list(data.get("symbols"))))
+    scope["semantic_seed"] = _text(data.get("semantic_seed"))
+    for key, value in data.items():
+        if key not in scope:
+            scope[f"x-{_KEY.sub('-', key)}"] = value
+
     return {name: value for name, value in scope.items() if value not in ([], "", None)}
 
 
@@ -404,9 +400,11 @@ def _evidence(value: object) -> list[object]:
 def _author(name: str) -> dict[str, object] | None:
     if not name.strip():
         return None
-    role = (
-        "import" if name.startswith("legacy:") else "human" if name.lower() in _PEOPLE else "agent"
-    )
+
+    role = "human" if name.lower() in _PEOPLE else "agent"
+    if name.startswith("legacy:"):
+        role = "import"
+
     return {"name": cut_line(name, 200), "role": role}
 
 
@@ -455,7 +453,7 @@ def _unknown(
 
 
 def _text(value: object) -> str:
-    return "" if value is None else value if isinstance(value, str) else str(value)
+    return "" if value is None else str(value)
 
 
 def _list(value: object) -> list[str]:
@@ -531,14 +529,14 @@ def find_homes(
             homes[record_id] = best
             entries[foreign.id].remove(best)
 
-    named_ids = {name for _, foreign in decisions for name in _list(foreign.data.get("legacy_ids"))}
-    named_ids.update(name for record in records for name in record.legacy_ids)
-    spare = sum(
-        1
-        for candidates in entries.values()
-        for home in candidates
-        if home.local_name not in named_ids
-    )
+    named_ids: set[str] = set()
+    for _, foreign in decisions:
+        named_ids.update(_list(foreign.data.get("legacy_ids")))
+    for record in records:
+        named_ids.update(record.legacy_ids)
+
+    left = [home.local_name for home in chain.from_iterable(entries.values())]
+    spare = sum(name not in named_ids for name in left)
     return homes, spare
 
 

@@ -38,6 +38,7 @@ from orbit_registry.errors import (
     WorkspaceNotFoundError,
     plural,
 )
+from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.yaml_nodes import has_comment
 from orbit_registry.model.ids import code_id, sequence_number
 from orbit_registry.model.kind import load_kinds
@@ -115,9 +116,8 @@ def plan_import(
     assigned = [*_ids(plan, records, dry_run=dry_run)]
     plan.renamed = {assignment.foreign.id: assignment.id for assignment in reversed(assigned)}
 
-    plan.shared_ids = {
-        name for name, count in Counter(each.foreign.id for each in assigned).items() if count > 1
-    }
+    counts = Counter([each.foreign.id for each in assigned])
+    plan.shared_ids = {name for name, count in counts.items() if count > 1}
     homes, spare = find_homes(
         workspace,
         [
@@ -234,6 +234,10 @@ def _record_changes(
         dropped += _differences(pointer, mapped)
 
     data = _data(assignment, mapped, home or pointer, names, comments, in_document=home is not None)
+    prose = _body(layout, foreign) if home is None else entry_text(home.document, home.entry)
+    if foreign.kind == "adr" and (rejected := rejected_data(prose)):
+        data["rejected"] = rejected
+
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
     path = f"{target}/{kind.name}.yaml"
     try:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, combinations, product
 
+from orbit_loop.history import History
 from orbit_loop.proposals import ADDITIVE, Draft, proposal_digest, record_note
-from orbit_measure.effect import Report
 from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
@@ -112,14 +112,11 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
         for path, other in scores
         if _contrast(by_path[path], by_path[other], vectors) is not None
     }
-    groups = [
-        _cluster([by_path[path] for path in paths], scores, counts)
-        for paths in _agglomerate(scores, apart)
-    ]
-    groups = [
-        replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster
-        for cluster in groups
-    ]
+    groups: list[Cluster] = []
+    for paths in _agglomerate(scores, apart):
+        cluster = _cluster([by_path[path] for path in paths], scores, counts)
+        is_same = _says_the_same(cluster, vectors)
+        groups.append(replace(cluster, kind=LEARNING) if is_same else cluster)
 
     return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
@@ -209,17 +206,23 @@ def _cluster(
     pairs = len(members) * (len(members) - 1) / 2
     common = Counter(chain.from_iterable(counts[member.path] for member in members))
     every = [term for term, count in common.items() if count == len(members)]
-    shared = [term for term in every if not any(other.startswith(f"{term}/") for other in every)]
+    above = set(chain.from_iterable(map(_parents, every)))
+    shared = [term for term in every if term not in above]
     shared.sort(key=lambda term: (term[0] not in "#/", -len(term), term))
 
     return Cluster(tuple(ranked), sum(worth.values()) / 2 / pairs, tuple(shared[:_FEW]))
 
 
+def _parents(term: str) -> Iterator[str]:
+    """Yield the folders above the one that a term names."""
+    parts = term.split("/")
+    yield from ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+
+
 def _words(record: Record) -> list[str]:
     tags = [f"#{tag.replace(':', '_')}" for tag in record.scope.tags]
-    folders = {
-        f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)
-    }
+    names = chain.from_iterable(map(_folders, record.scope.paths))
+    folders = {f"/{folder.replace(':', '_')}" for folder in names}
     return [*terms(f"{record.title}\n{record.prose}"), *tags, *tags, *sorted(folders)]
 
 
@@ -236,18 +239,18 @@ def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[C
     two thirds of a cluster count as the same.
     """
     decided = (record for record in records if record.kind.name in (LEARNING, RULE))
-    derived = [
-        {link.to for link in record.links if link.rel == "derived_from"} for record in decided
-    ]
+    derived = list(map(_ends, decided))
     earlier = [ends for ends in derived if len(ends) > 1]
+    return [cluster for cluster in candidates if not _is_decided(cluster, earlier)]
 
-    return [
-        cluster
-        for cluster in candidates
-        if not any(
-            3 * len(ends.intersection(cluster.ids)) >= 2 * len(cluster.ids) for ends in earlier
-        )
-    ]
+
+def _ends(record: Record) -> set[str]:
+    return {link.to for link in record.links if link.rel == "derived_from"}
+
+
+def _is_decided(cluster: Cluster, earlier: Iterable[Set[str]]) -> bool:
+    ids = set(cluster.ids)
+    return any(3 * len(ends & ids) >= 2 * len(ids) for ends in earlier)
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
@@ -264,16 +267,15 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
     )
 
 
-def is_long_enough(report: Report) -> bool:
+def is_long_enough(history: History) -> bool:
     """Say whether the event log is long enough to say that something did not happen."""
-    return report.days >= SHOWN_DAYS and report.sessions >= SHOWN_SESSIONS
+    return history.days >= SHOWN_DAYS and history.sessions >= SHOWN_SESSIONS
 
 
-def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> dict[str, str]:
-    """Return why live learnings may be retired, by id;
-    one with votes only where it is contradicted.
+def retirement_candidates(records: RecordSet, history: History, now: datetime) -> dict[str, str]:
+    """Return why live learnings may be retired, by id; one with votes only where it is
+    contradicted.
     """
-    live = [learning for learning in records.of_kind(LEARNING) if learning.phase == "live"]
     contradicting: dict[str, list[str]] = defaultdict(list)
     for record in records:
         if record.phase == "live":
@@ -281,30 +283,37 @@ def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> 
                 contradicting[target].append(record.id)
 
     reasons: dict[str, str] = {}
-    for candidate in live:
-        effect = report.records.get(candidate.id)
-        shown_count = effect.shown if effect is not None else 0
-        if candidate.id in contradicting:
-            reasons[candidate.id] = f"contradicted by {', '.join(contradicting[candidate.id])}"
-        elif candidate.votes or (effect is not None and effect.avoided and effect.avoided[1] > 0):
+    for candidate in records.of_kind(LEARNING):
+        against = contradicting.get(candidate.id)
+        if candidate.phase != "live":
             continue
-        elif (
-            is_long_enough(report)
-            and not shown_count
-            and now - created_at(candidate) >= timedelta(report.days)
-        ):
-            reasons[candidate.id] = (
-                f"never shown in {report.days:.0f} days and {plural(report.sessions, 'session')}"
-            )
-        elif (
-            shown_count >= UNOPENED
-            and max(report.signals[candidate.id][name] for name in ("opened", "score")) <= 0
-        ):
-            reasons[candidate.id] = (
-                f"shown in {plural(shown_count, 'session')}, opened in none, without a vote"
-            )
+        if against:
+            reasons[candidate.id] = f"contradicted by {', '.join(against)}"
+            continue
+
+        reason = _unused(candidate, history, now)
+        if reason and not candidate.votes:
+            reasons[candidate.id] = reason
 
     return reasons
+
+
+def _unused(learning: Record, history: History, now: datetime) -> str:
+    """Return why a learning seems unused; empty if it may be of use.
+
+    One whose error came before it was shown, and not after that, has helped.
+    """
+    shown = history.shown[learning.id]
+    has_helped = history.failed_before[learning.id] and not history.failed_after[learning.id]
+    if shown >= UNOPENED and not history.opened[learning.id] and not has_helped:
+        return f"shown in {plural(shown, 'session')}, opened in none, without a vote"
+
+    is_old = now - created_at(learning) >= timedelta(history.days)
+    if not shown and is_old and is_long_enough(history):
+        sessions = plural(history.sessions, "session")
+        return f"never shown in {history.days:.0f} days and {sessions}"
+
+    return ""
 
 
 def retirements(

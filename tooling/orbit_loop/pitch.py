@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import Any
 
 from orbit_loop.plan import ask_sources, capacity, recent_retros
@@ -44,8 +44,9 @@ class Subject:
             return f"both name {names[0]}"
         if tags := sorted(self.tags & other.tags):
             return f"both have the tag {tags[0]}"
-        near = next(((a, b) for a in self.paths for b in other.paths if _overlap(a, b)), None)
-        return f"both are about {near[0]}" if near is not None else ""
+        near = (pair[0] for pair in product(self.paths, other.paths) if _overlap(*pair))
+        path = next(near, "")
+        return f"both are about {path}" if path else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,10 @@ class Candidate:
     kind: str
     ground: Subject
     priority: float = 0.0  # from 0 to 1
+
+    def as_data(self) -> dict[str, Any]:
+        """Return what it is called, for JSON."""
+        return {"id": self.id, "target": str(self.target), "title": self.title}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,14 @@ class RankedCandidate:
         """Sum of the factors."""
         return round(sum(weight for _, weight, _ in self.factors), 4)
 
+    def as_data(self, rank: int) -> dict[str, Any]:
+        """Return it for JSON."""
+        factors = [
+            {"factor": name, "weight": weight, "why": why} for name, weight, why in self.factors
+        ]
+        words = {**self.candidate.as_data(), "kind": self.candidate.kind}
+        return {"rank": rank, **words, "score": self.score, "factors": factors}
+
 
 @dataclass(frozen=True, slots=True)
 class Pitch:
@@ -85,31 +98,11 @@ class Pitch:
 
     def as_data(self) -> dict[str, Any]:
         """Return the pitch for JSON."""
+        pitched = [entry.as_data(rank) for rank, entry in enumerate(self.pitched, 1)]
+        left_out = [{**candidate.as_data(), "why": why} for candidate, why in self.left_out]
         return {
-            "pitched": [
-                {
-                    "rank": rank,
-                    "id": entry.candidate.id,
-                    "target": str(entry.candidate.target),
-                    "kind": entry.candidate.kind,
-                    "title": entry.candidate.title,
-                    "score": entry.score,
-                    "factors": [
-                        {"factor": name, "weight": size, "why": why}
-                        for name, size, why in entry.factors
-                    ],
-                }
-                for rank, entry in enumerate(self.pitched, 1)
-            ],
-            "left_out": [
-                {
-                    "id": candidate.id,
-                    "target": str(candidate.target),
-                    "title": candidate.title,
-                    "why": reason,
-                }
-                for candidate, reason in self.left_out
-            ],
+            "pitched": pitched,
+            "left_out": left_out,
             "capacity": dict(self.capacity),
             "reason": self.reason or None,
             "warnings": list(self.warnings),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,6 @@ def plan_brief(
     """
     answers = ask_sources(workspace, ("active_loops", "system_health", "capacity"))
     warnings = list(answers.warnings)
-    loops = answers.get("active_loops")
     history, news, watermark = _log(workspace, now, warnings)
     retros = recent_retros(records)
 
@@ -146,33 +146,19 @@ def plan_brief(
         learnings = []
         warnings.append(f"related_learnings: {error.message}")
 
-    waiting = queue(records)
-    data = {
-        "generated_at": format_time(now),
-        "recent_retros": [_retro(retro) for retro in retros],
-        **_experience(records),
-        "active_loops": loops,
-        "failed_targets": failed_targets(records, now),
-        "recent_pitch_history": history,
-        "system_health": answers.get("system_health"),
-        "capacity": capacity(workspace, answers),
-        "related_learnings": learnings,
-        "queue": {
-            "count": len(waiting),
-            "by_kind": dict(sorted(Counter(record.kind.name for record in waiting).items())),
-            "longest_waiting": [
-                {
-                    "id": record.id,
-                    "kind": record.kind.name,
-                    "title": record.title,
-                    "since": _since(record),
-                }
-                for record in sorted(waiting, key=_since)[:MOST_WAITING]
-            ],
-        },
-        "recent_events": {"after": watermark, "events": news},
-        "warnings": warnings,
-    }
+    data: dict[str, Any] = {"generated_at": format_time(now)}
+    data["recent_retros"] = [_retro(retro) for retro in retros]
+    data |= _experience(records)
+    data["active_loops"] = answers.get("active_loops")
+    data["failed_targets"] = failed_targets(records, now)
+    data["recent_pitch_history"] = history
+    data["system_health"] = answers.get("system_health")
+    data["capacity"] = capacity(workspace, answers)
+    data["related_learnings"] = learnings
+    data["queue"] = _queue(records)
+    data["recent_events"] = {"after": watermark, "events": news}
+    data["warnings"] = warnings
+
     availability = {name: data[name] != UNKNOWN for name in ("active_loops", "system_health")}
     details = {"known": availability, "failed_targets": len(data["failed_targets"])}
     write_event(
@@ -181,6 +167,18 @@ def plan_brief(
 
     cleaned: Mapping[str, Any] = _sanitised(data)
     return cleaned
+
+
+def _queue(records: RecordSet) -> dict[str, Any]:
+    waiting = queue(records)
+    kinds = Counter(record.kind.name for record in waiting)
+    longest = []
+    for record in sorted(waiting, key=_since)[:MOST_WAITING]:
+        head = {"id": record.id, "kind": record.kind.name, "title": record.title}
+        longest.append({**head, "since": _since(record)})
+
+    by_kind = dict(sorted(kinds.items()))
+    return {"count": len(waiting), "by_kind": by_kind, "longest_waiting": longest}
 
 
 def _since(record: Record) -> str:
@@ -210,13 +208,8 @@ def _retro(record: Record) -> dict[str, Any]:
 def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
     tools: dict[str, Counter[str]] = defaultdict(Counter)
     tried: dict[int, Counter[str]] = defaultdict(Counter)
-    outcomes = (
-        outcome
-        for record in records.of_kind(RETRO)
-        if record.phase == "live"
-        for outcome in _outcomes(record)
-    )
-    for outcome in outcomes:
+    live = [record for record in records.of_kind(RETRO) if record.phase == "live"]
+    for outcome in chain.from_iterable(map(_outcomes, live)):
         result, attempts = outcome.get("result"), outcome.get("attempts")
         is_command = failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
         if result not in (COMPLETED, FAILED) or attempts == 0 or is_command:
@@ -287,12 +280,8 @@ def _log(
                 watermark = str(row.get("at"))
                 if row.get("verdict") in ("approved", "rejected"):
                     names = ("target", "verdict", "by")
-                    history.append(
-                        {
-                            "at": watermark,
-                            **{name: str(row.get(name) or "")[:300] for name in names},
-                        }
-                    )
+                    words = {name: str(row.get(name) or "")[:300] for name in names}
+                    history.append({"at": watermark, **words})
             elif event.kind in _NEWS:
                 listed, target = row.get("ids"), row.get("target")
                 ids = (
@@ -312,9 +301,11 @@ def _log(
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
     sources = {("derived_from", retro.id) for retro in retros}
     live = (learning for learning in records.of_kind("learning") if learning.phase == "live")
-    learnings = [
-        learning for learning in live if sources & {(link.rel, link.to) for link in learning.links}
-    ]
+    learnings = []
+    for learning in live:
+        if sources & {(link.rel, link.to) for link in learning.links}:
+            learnings.append(learning)
+
     learnings.sort(
         key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True
     )
@@ -346,35 +337,24 @@ def plan_text(data: Mapping[str, Any]) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
     failed = [{**entry, "until": entry["until"] or "cleared"} for entry in data["failed_targets"]]
 
-    return "\n".join(
-        [
-            (
-                f"capacity: {free['available']} of {free['max_concurrent_loops']} free, "
-                f"{free['active_loops']} active"
-            ),
-            *_section(
-                "recent retros",
-                data["recent_retros"],
-                "{date:.10}  {loop_id}  {stories_completed} completed, {stories_failed} failed: "
-                "{summary}",
-            ),
-            *_section("tools", data["tools"], "{tool}: {completed} completed, {failed} failed"),
-            *_section(
-                "by attempts", data["attempts"], "{tries}: {completed} completed, {failed} failed"
-            ),
-            *_section("active loops", data["active_loops"]),
-            *_section("left alone", failed, "{target} ({tries}), until {until}: {reason}"),
-            *_section(
-                "pitched before",
-                data["recent_pitch_history"],
-                "{at:.10}  {target} {verdict} by {by}",
-            ),
-            f"system health: {_words(data['system_health'])}",
-            *_section("learnings", data["related_learnings"], "{id}  {summary}"),
-            f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""),
-            f"events since {news['after'] or 'the log began'}: {len(news['events'])}",
-        ]
+    retro = (
+        "{date:.10}  {loop_id}  {stories_completed} completed, {stories_failed} failed: {summary}"
     )
+    ended = "{completed} completed, {failed} failed"
+    room = f"{free['available']} of {free['max_concurrent_loops']} free"
+    lines = [f"capacity: {room}, {free['active_loops']} active"]
+    lines += _section("recent retros", data["recent_retros"], retro)
+    lines += _section("tools", data["tools"], f"{{tool}}: {ended}")
+    lines += _section("by attempts", data["attempts"], f"{{tries}}: {ended}")
+    lines += _section("active loops", data["active_loops"])
+    lines += _section("left alone", failed, "{target} ({tries}), until {until}: {reason}")
+    pitch = "{at:.10}  {target} {verdict} by {by}"
+    lines += _section("pitched before", data["recent_pitch_history"], pitch)
+    lines.append(f"system health: {_words(data['system_health'])}")
+    lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
+    lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
+    lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
+    return "\n".join(lines)
 
 
 def _section(name: str, entries: Any, form: str = "") -> list[str]:

@@ -7,16 +7,17 @@ note (structural drift), which a person works in. The same is never proposed twi
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from orbit_loop import ladder
 from orbit_loop.retro.form import Retro
 from orbit_loop.retro.keep import ALIKE as NEARLY_SAME
 from orbit_loop.retro.keep import recorded_retros
-from orbit_measure.stats import EventCounter
 from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
@@ -33,7 +34,7 @@ from orbit_registry.repository.writer import create_record, prepare_edit, writin
 from orbit_registry.search.similarity import TermWeights
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.event_log import LoggedEvent, write_event
+from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.workspace import Workspace
 
 KIND, LEARNING = "proposal", "learning"
@@ -69,7 +70,10 @@ class Draft:
 
     def fields(self) -> dict[str, object]:
         """Return the fields of the proposal's record."""
-        target = {"path": self.path, **({"record": self.record} if self.record else {})}
+        target = {"path": self.path}
+        if self.record:
+            target["record"] = self.record
+
         links = [{"rel": "derived_from", "to": source} for source in self.sources]
         return {
             "title": self.title,
@@ -216,14 +220,12 @@ class _Page:
         if not is_named and part < (NEAR if paths else RELATED):
             return None
 
-        reasons = (
-            [f"the page names `{paths[0]}`"]
-            if paths
-            else ["it names the skill"]
-            if is_named
-            else []
-        )
-        reason = "; ".join([*reasons, f"the page has {part:.0%} of its words"])
+        reason = f"the page has {part:.0%} of its words"
+        if paths:
+            reason = f"the page names `{paths[0]}`; {reason}"
+        elif is_named:
+            reason = f"it names the skill; {reason}"
+
         return part + bool(paths) + bool(is_named), self.skill.path, reason
 
     def covers(self, learning: Record) -> bool:
@@ -304,15 +306,18 @@ def _note(path: str, learning: Record, title: str, reason: str, about: str) -> D
 
 
 def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
-    by_text: dict[str, list[Record]] = {}
+    by_text: dict[str, dict[str, Record]] = {}
     for record, _ in items:
-        by_text.setdefault(proposal_digest(skill.path, record.title), []).append(record)
+        same = by_text.setdefault(proposal_digest(skill.path, record.title), {})
+        same.setdefault(record.id, record)
 
-    sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
-    texts = [inert_line(same[0].title) for same in by_text.values()]
-    diff = unified_diff(
-        skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources))
-    )
+    texts: list[str] = []
+    lines: list[str] = []
+    for same in by_text.values():
+        texts.append(inert_line(next(iter(same.values())).title))
+        lines.append(f"- {texts[-1]} ({', '.join(same)})")
+
+    diff = unified_diff(skill.path, skill.text, with_items(skill.text, lines))
     what = f"{len(texts)} learnings" if len(texts) > 1 else texts[0]
     title = cut(f"{skill.path}: add {what}", LONGEST_TITLE)
 
@@ -380,65 +385,56 @@ def _write_proposal(workspace: Workspace, draft: Draft, author: Author) -> Recor
     return create_record(workspace, workspace.kinds[KIND], author, draft.fields(), admit)
 
 
-FEWEST_FAILURES = 3  # failures after a learning was shown that ask for a rule or a check
-
-
 def record_drafts(
-    workspace: Workspace, records: RecordSet, events: Iterable[LoggedEvent]
+    workspace: Workspace, records: RecordSet, failed: Mapping[str, int]
 ) -> list[Draft]:
-    """Return what recorded retros and repeated errors would change in records."""
-    live = (record for record in records.of_kind(LEARNING) if record.phase == "live")
-    learnings = [(record, frozenset(terms(normalised(record.title)))) for record in live]
-    drafts = [
-        draft
-        for retro, content in recorded_retros(workspace, records)
-        for draft in _of_retro(workspace, records, learnings, retro, content)
-    ]
-    return [*drafts, *_not_followed(records, events)]
-
-
-def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator[Draft]:
-    """Yield a note on each learning or rule that showing did not help:
-    its error came back in sessions that saw it.
+    """Return what recorded retros would change in records, and errors that came back; `failed` has
+    how often each record's did after a session was shown it.
     """
-    failed = EventCounter(None, {}, 0).add_all(events).failed_after
+    live = [record for record in records.of_kind(LEARNING) if record.phase == "live"]
+    learnings = [(record, frozenset(terms(normalised(record.title)))) for record in live]
+    drafts: list[Draft] = []
+    for retro, content in recorded_retros(workspace, records):
+        drafts += _of_retro(workspace, records, learnings, retro, content)
+
+    return [*drafts, *_not_followed(records, failed)]
+
+
+def _not_followed(records: RecordSet, failed: Mapping[str, int]) -> Iterator[Draft]:
+    """Yield a note on each rule or decision that showing did not help; a learning is drafted as a
+    rule: see `ladder`.
+    """
     for record in records:
-        if record.phase != "live" or failed[record.id] < FEWEST_FAILURES:
+        count = failed.get(record.id, 0)
+        if record.phase != "live" or record.kind.name == LEARNING or count < ladder.FEWEST:
             continue
 
-        step = "raise the level of its checks with `orbit enforce promote`"
-        if "checks" not in record.data:
-            other = (
-                ", or propose a rule in its place (`orbit rule add`)"
-                if record.kind.name == LEARNING
-                else ""
-            )
-            step = f"write a check into it (`orbit enforce try`){other}"
+        step = "write a check into it (`orbit enforce try`)"
+        check = ladder.check_of(record)
+        if "checks" in record.data:
+            step = "raise the level of its checks with `orbit enforce promote`"
+        elif check is not None:
+            step = f"write this check into it: {json.dumps(check, ensure_ascii=False)}"
 
         reason = (
-            f"What it describes failed {plural(failed[record.id], 'time')} after the session had "
-            f"been shown it: {step}"
+            f"What it describes failed {plural(count, 'time')} after the session had been shown "
+            f"it: {step}"
         )
-        digest = proposal_digest(record.path, STRUCTURAL, "not followed")
-        yield Draft(
-            record.path,
-            STRUCTURAL,
-            f"{record.id}: showing it is not enough",
-            reason,
-            (digest,),
-            (record.id,),
-            "",
-            record.id,
-        )
+        title = f"{record.id}: showing it is not enough"
+        digests = (proposal_digest(record.path, STRUCTURAL, "not followed"),)
+        ids = (record.id,)
+        yield Draft(record.path, STRUCTURAL, title, reason, digests, ids, record=record.id)
 
 
 def recommended(workspace: Workspace, records: RecordSet) -> list[Record]:
     """Return the recommendations of recorded retros, each as a record with it as title."""
-    return [
-        replace(retro, data={**retro.data, retro.kind.headline: text}, prose="")
-        for retro, content in recorded_retros(workspace, records)
-        for text in content.recommendations
-    ]
+    listed: list[Record] = []
+    for retro, content in recorded_retros(workspace, records):
+        for text in content.recommendations:
+            data = {**retro.data, retro.kind.headline: text}
+            listed.append(replace(retro, data=data, prose=""))
+
+    return listed
 
 
 LearningWords = Sequence[

@@ -42,13 +42,11 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
-    from orbit_registry.operations import renumber as numbers
     from orbit_registry.operations.explain_import import Explanation
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
-    from orbit_registry.operations.import_report import PathMoves, TakeoverReport
+    from orbit_registry.operations.import_report import TakeoverReport
     from orbit_registry.operations.init import SetupReport
-    from orbit_registry.operations.merge import resolve as merging
     from orbit_registry.repository.writer import Edit, PreWriteHook
     from orbit_registry.search.query import Query
     from orbit_registry.search.search import Searcher, SearchResult
@@ -81,12 +79,12 @@ class Registry(Verbs):
         *,
         assume: str | None = None,
         dry_run: bool = False,
-        on_step: Callable[[str], None] = lambda step: None,
+        on_step: Callable[[str, int, int], None] = lambda step, done, of: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository. `on_step` gets what is done next.
+        repository. `on_step` gets what is done next, and how much of it is done of how much.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
@@ -106,21 +104,11 @@ class Registry(Verbs):
         workspace = find_workspace(file.parent)
         return explain(workspace, workspace.relative(file))
 
-    def backfill(
-        self, documents: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
-    ) -> TakeoverReport:
-        """Make records for decisions written by hand, or follow renamed documents."""
-        from orbit_registry.operations import adoption
-
-        return adoption.backfill(self._reread(), documents, moves=moves, dry_run=dry_run)
-
-    def refresh(self) -> None:
-        """Drop the cached values."""
+    def refresh(self) -> Workspace:
+        """Drop the cached values; return the workspace."""
         for name in ("reading", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
 
-    def _reread(self) -> Workspace:
-        self.refresh()
         return self.workspace
 
     @cached_property
@@ -224,54 +212,21 @@ class Registry(Verbs):
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
-        added = adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
+        added = adrs.add_adr(self.refresh(), decision, self.author(), admit, dry_run=dry_run)
         record = added.record
         if dry_run or record.phase != "live":
             return added
 
         for old in decision.supersedes:
-            _, record = lifecycle.supersede(self._reread(), old, record.id, author=self.author())
+            _, record = lifecycle.supersede(self.refresh(), old, record.id, author=self.author())
 
         return dataclasses.replace(added, record=record)
-
-    def amend_adr(
-        self,
-        any_id: str,
-        text: str,
-        task: str,
-        date: str | None = None,
-        review_by: str | None = None,
-    ) -> Record:
-        """Add a dated amendment to a decision, which answers a review that is due."""
-        from orbit_registry.operations import adr as adrs
-
-        return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
-
-    def cited_in_code(self, record: Record) -> list[tuple[str, int, str]]:
-        """Return path, line and name of each place in tracked code that cites a record."""
-        from orbit_registry.search.source_files import SourceFiles
-
-        records = [*self.collection.records]
-        sources = SourceFiles(self.workspace, records, self.workspace.git.tracked() or ())
-        places: list[tuple[str, int, str]] = []
-        for path, line, _, name, *_ in sources.citations():
-            cited = sources.find(name)
-            if cited is not None and cited.path == record.path:
-                places.append((path, line, name))
-
-        return places
 
     def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
         """Return why records (default: all) are to be looked at again, by path."""
         from orbit_registry.lifecycle.review_facts import due_reviews
 
         return due_reviews(self.workspace, self.records if records is None else records)
-
-    def snooze(self, any_id: str, until: str | None = None) -> Record:
-        """Put the review of a record off, to six months from now if nothing is said."""
-        from orbit_registry.operations.snooze import snooze
-
-        return snooze(self._reread(), any_id, until, self.author())
 
     def add(
         self,
@@ -284,7 +239,7 @@ class Registry(Verbs):
         from orbit_registry.repository.writer import create_record
 
         return create_record(
-            self._reread(), self.workspace.kinds[kind], author or self.author(), fields, admit
+            self.refresh(), self.workspace.kinds[kind], author or self.author(), fields, admit
         )
 
     def draft(
@@ -330,17 +285,13 @@ class Registry(Verbs):
     @cached_property
     def searcher(self) -> Searcher:
         """Searcher of records, skills and personal records."""
-        from orbit_registry.matching.personal import personal_records
-        from orbit_registry.repository.skills import skill_records
+        from orbit_registry.matching.words import Words
         from orbit_registry.search import vectors
         from orbit_registry.search.search import Searcher
 
-        records = [
-            *self.records,
-            *skill_records(self.workspace),
-            *personal_records(self.workspace, self.records),
-        ]
-        return Searcher(self.workspace, records, vectors.configured(self.workspace))
+        words = Words(self.workspace, self.records)
+        embedder = vectors.configured(self.workspace)
+        return Searcher(self.workspace, words.records, embedder, words.index)
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (
@@ -378,7 +329,7 @@ class Registry(Verbs):
         """Replace the text of a record's file."""
         from orbit_registry.operations import lifecycle
 
-        return lifecycle.replace_text(self._reread(), any_id, before, after)
+        return lifecycle.replace_text(self.refresh(), any_id, before, after)
 
     def transition(
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False
@@ -387,35 +338,16 @@ class Registry(Verbs):
         from orbit_registry.review.review import transition
 
         return transition(
-            self._reread(), self._found(any_id), to, self.author(), review, dry_run=dry_run
+            self.refresh(), self._found(any_id), to, self.author(), review, dry_run=dry_run
         )
 
-    def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
+    def supersede(
+        self, old_id: str, new_id: str, *, dry_run: bool = False
+    ) -> tuple[Record, Record]:
         """Replace one record by another, writing both ends or neither."""
         from orbit_registry.operations import lifecycle
 
-        return lifecycle.supersede(self._reread(), old_id, new_id)
-
-    def renumber(
-        self, any_id: str, number: int | None = None, *, dry_run: bool = False
-    ) -> numbers.RenumberReport:
-        """Give a record another number; its document and citations follow."""
-        from orbit_registry.operations import renumber as numbers
-
-        return numbers.renumber(self._reread(), any_id, number, dry_run=dry_run)
-
-    def resolve(self, *, dry_run: bool = False) -> merging.ResolveReport:
-        """Resolve the merge in progress."""
-        from orbit_registry.operations.merge import resolve as merging
-
-        return merging.resolve(self._reread(), dry_run=dry_run)
-
-    @staticmethod
-    def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
-        """Merge one decision log for git."""
-        from orbit_registry.operations.merge import texts
-
-        return texts.merge_driver(base, ours, theirs)
+        return lifecycle.supersede(self.refresh(), old_id, new_id, dry_run=dry_run)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records (default: all) by path;
@@ -434,7 +366,7 @@ class Registry(Verbs):
         """Find the git renames of what a kind's records name."""
         from orbit_registry.operations.freshness.renames import follow_renames
 
-        return follow_renames(self._reread(), self.collection.records.of_kind(kind), write=write)
+        return follow_renames(self.refresh(), self.collection.records.of_kind(kind), write=write)
 
     def verify(
         self, any_id: str, statement: verification.Verification, *, dry_run: bool = False
@@ -442,7 +374,7 @@ class Registry(Verbs):
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
-        workspace, author = self._reread(), self.author()
+        workspace, author = self.refresh(), self.author()
         return verification.verify(workspace, any_id, statement, author, dry_run=dry_run)
 
     def check(
@@ -474,12 +406,6 @@ class Registry(Verbs):
             dry_run=dry_run,
             proposed=proposed,
         )
-
-    def update_baseline(self) -> tuple[int, bool]:
-        """Rewrite the baseline; return the number of findings and whether the file changed."""
-        from orbit_registry.checks import engine
-
-        return engine.update_baseline(self.workspace)
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
         """Update the snapshot and the push index."""
@@ -619,7 +545,7 @@ class Registry(Verbs):
         """Query the snapshot; return a table, JSON or CSV."""
         from orbit_registry.snapshot.query import query
 
-        return query(self._reread(), sql, form, vectors=self.vectors, reading=self.reading)
+        return query(self.refresh(), sql, form, vectors=self.vectors, reading=self.reading)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

@@ -118,12 +118,6 @@ class Extra:
     It has the functions of `lifecycle.record_checks.Runner`.
     """
 
-    additions: str = ""
-    """Takes the workspace, the base's commit, the paths that a change touches and all files;
-    returns what the change adds, which the checks of the package read as `context.added`. The first
-    installed one does.
-    """
-
     checks_on_pages: str = ""
     """Takes what is published, records, files and the site's map; returns what the pages of these
     records show of their checks, by path.
@@ -157,7 +151,8 @@ def targets(seam: str) -> list[str]:
     """Return what the packages say of a seam that takes one target, without those that say
     nothing.
     """
-    return [target for target in (getattr(extra, seam) for extra in extras()) if target]
+    stated = [getattr(extra, seam) for extra in extras()]
+    return [target for target in stated if target]
 
 
 def way(option: str) -> Callable[..., Any] | None:

@@ -128,3 +128,49 @@
 
 /* Diagrams are drawn by a script that only pages with one load. */
 if (document.querySelector(".orbit-diagram")) import("./diagrams.js");
+
+/* The log beside a decision has its neighbours; whoever scrolls or enters it gets all decisions. */
+(() => {
+  "use strict";
+  const log = document.querySelector("[data-orbit-log]");
+  const box = log?.closest(".md-sidebar__scrollwrap");
+  if (!box || !location.protocol.startsWith("http")) return;
+  const events = ["wheel", "touchmove", "focusin", "pointerenter"];
+  const entry = ([id, title, , css, word, url], base) => {
+    const link = document.createElement("a");
+    const name = document.createElement("b");
+    name.textContent = id;
+    link.append(name, ` ${title}`);
+    link.className = css;
+    link.title = word;
+    link.href = new URL(url, base);
+    return link;
+  };
+  const fill = async () => {
+    events.forEach((name) => box.removeEventListener(name, fill));
+    const base = new URL(log.dataset.orbitLog, location);
+    const answer = await fetch(base);
+    if (!answer.ok) return;
+    const here = log.querySelector(".orbit-here");
+    const top = here.getBoundingClientRect().top;
+    const links = new Map([...log.querySelectorAll("a[class]")].map((link) => [link.href, link]));
+    const list = document.createDocumentFragment();
+    let year = "";
+    for (const row of await answer.json()) {
+      const item = document.createElement("li");
+      if (row[2] !== year) {
+        const heading = document.createElement("li");
+        heading.className = "orbit-year";
+        heading.textContent = year = row[2];
+        list.append(heading);
+      }
+      const address = new URL(row[5], base).href;
+      const isHere = address === location.href.split(/[?#]/)[0];
+      item.append(isHere ? here : links.get(address) ?? entry(row, base));
+      list.append(item);
+    }
+    log.querySelector("ul").replaceChildren(list);
+    box.scrollTop += here.getBoundingClientRect().top - top;
+  };
+  events.forEach((name) => box.addEventListener(name, fill, { passive: true }));
+})();

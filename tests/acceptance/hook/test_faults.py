@@ -182,7 +182,7 @@ def test_a_lock_that_stays_held_is_not_awaited(root: Path, call: Call) -> None:
 
 
 def test_a_damaged_index_is_a_fault(root: Path, call: Call) -> None:
-    index = root / ".git/orbit/hook-17.idx"
+    index = root / ".git/orbit/hook-18.idx"
     content = index.read_bytes()
     faults = set()
     for position in range(336, len(content), max(1, len(content) // 40)):
@@ -228,7 +228,7 @@ def test_a_copied_project_shows_the_same_at_once(root: Path, tmp_path: Path) -> 
 
 
 def test_a_project_without_an_index_is_indexed_at_once(root: Path, call: Call) -> None:
-    index = root / ".git/orbit/hook-17.idx"
+    index = root / ".git/orbit/hook-18.idx"
     cache = root / ".orbit/state/cache"
     cache.mkdir(parents=True, exist_ok=True)
     index.rename(cache / "push-000001.idx")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.acceptance.hook.conftest import bring_up_to_date
+from tests.extras.enforce.test_run import decide
 from tests.files import write
-from tests.unit.enforce.test_run import decide
 
 Call = Callable[..., dict[str, Any]]
 MYSQL = {

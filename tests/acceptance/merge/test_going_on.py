@@ -71,7 +71,7 @@ def test_a_renumbering_and_an_edit_merge(clones: Clones) -> None:
     theirs.registry.renumber("ADR-0001")
     theirs.commit("Renumber")
     theirs.git("push", "-q")
-    ours.registry.amend_adr("ADR-0001", "Holds for learnings too.", "T-1")
+    ours.registry.adr_amend("ADR-0001", "T-1", "Holds for learnings too.")
     ours.commit("Amend")
     done = subprocess.run(
         ["git", "pull", "-q", "--no-rebase", "--no-edit"], cwd=ours.path, check=False

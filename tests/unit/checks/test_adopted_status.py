@@ -37,7 +37,7 @@ def adopted(root: Path, statuses: dict[str, str]) -> Registry:
     for record_id, status in statuses.items():
         state(root, record_id, status)
     registry = Registry.open(root)
-    registry.backfill()
+    registry.adr_backfill()
     return registry
 
 
@@ -174,7 +174,7 @@ def test_the_second_document_of_a_number_is_renumbered(workspace: Path) -> None:
     folder = workspace / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-sqlite.md").write_text(TEXT.format(title="Use SQLite"), "utf-8")
-    Registry.open(workspace).backfill()
+    Registry.open(workspace).adr_backfill()
     first = (workspace / ".orbit/adrs/ADR-0001/adr.yaml").read_bytes()
     (folder / "0001-rotate-keys.md").write_text(TEXT.format(title="Rotate keys"), "utf-8")
 
@@ -211,7 +211,7 @@ def test_a_link_tells_two_files_of_one_number_apart(workspace: Path) -> None:
     text = TEXT.format(title="Do all").replace("# 1.", "# 2.").replace("Status: Accepted", both)
     (folder / "0002-do-all.md").write_text(text, "utf-8")
     registry = Registry.open(workspace)
-    registry.backfill()
+    registry.adr_backfill()
     registry.refresh()
     new = next(record for record in registry.records if record.title == "Do all")
     assert sorted(registry.get(old).title for old in new.supersedes) == [

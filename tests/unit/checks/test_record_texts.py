@@ -89,7 +89,7 @@ NYGARD = (
 def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, style: str) -> None:
     if neighbour:
         write(workspace, "docs/adr/0001-use-x.md", neighbour)
-        Registry.open(workspace).backfill()
+        Registry.open(workspace).adr_backfill()
     registry = Registry.open(workspace)
     ids = [
         registry.add_adr(NewAdr(title, feature="core", style=style)).record.id

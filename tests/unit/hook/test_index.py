@@ -170,23 +170,23 @@ def test_each_project_has_an_index_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook-17.idx"
+    assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook-18.idx"
     top, tree = tmp_path / "top", tmp_path / "tree"
     (top / ".git/worktrees/tree").mkdir(parents=True)
     tree.mkdir()
-    assert index_file(str(top)) == f"{top}/.git/orbit/hook-17.idx"
-    assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook-17.idx"
+    assert index_file(str(top)) == f"{top}/.git/orbit/hook-18.idx"
+    assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook-18.idx"
     for index_path in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
         (tree / ".git").write_text(f"gitdir: {index_path}\n", "utf-8")
         (top / ".git/worktrees/tree/HEAD").unlink(missing_ok=True)
         assert index_file(str(tree)).startswith("/cache/")  # its repository was moved away
         (top / ".git/worktrees/tree/HEAD").write_text("ref: refs/heads/tree\n", "utf-8")
         assert (
-            Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook-17.idx"
+            Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook-18.idx"
         )
     for text in ("gitdir: /nowhere\n", "", "\0"):
         (tree / ".git").write_text(text, "utf-8")
-        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook-17.idx"
+        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook-18.idx"
     (tree / ".git").unlink()
     (tree / ".git").symlink_to(top / ".git")
-    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook-17.idx"
+    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook-18.idx"

@@ -2,11 +2,14 @@
 and what names nothing leads nowhere.
 """
 
+from functools import partial
+
 import pytest
 
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.question import records_by_words
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.matching.words import parts_of
 from orbit_registry.model.fields import FIELDS, ID, PATH
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
@@ -50,10 +53,9 @@ def indexes_of(
         row = [""] * FIELDS
         row[ID] = row[PATH] = name
         parts.append(Part(tuple(row), 0, name != "closed"))
-    weights = texts.record_weights()
     if not with_runs:
-        weights = weights._replace(runs={})
-    index = read_index(pack(parts, min_relevance=0.2, weights=weights), "/")
+        texts.texts = [text._replace(heads="", body="") for text in texts.texts]
+    index = read_index(pack(parts, min_relevance=0.2, words=partial(parts_of, texts)), "/")
     assert isinstance(index, Index)
     return texts, index
 

@@ -1,12 +1,12 @@
 """Rejected options: which prompts, edits and commands name one, and what is shown of it."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.hook.call import Call
 from orbit_registry.hook.context import Context
 from orbit_registry.hook.index import Index, read_index
@@ -15,6 +15,7 @@ from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.matching.words import parts_of
 from orbit_registry.model import fields
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.reach import BRIEF, PROMPT, TOOL
@@ -40,20 +41,23 @@ NAMES = (
 
 
 def decision(number: int, title: str, *names: str, chosen: str = "", **stated: object) -> Record:
-    data = {
+    data: dict[str, object] = {
         "id": f"ADR-{number:04d}",
         "status": "accepted",
         "title": title,
         "date": f"2026-01-{number:02d}",
         **stated,
     }
-    options = Options(
-        tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen
-    )
-    return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", options=options)
+    if names:
+        data["rejected"] = [
+            {"option": name, "reason": f"reason {at}"} for at, name in enumerate(names)
+        ]
+
+    prose = f"Chosen option: {chosen}" if chosen else ""
+    return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", prose)
 
 
-def index_of(root: Path, *records: Record, weights: search.Weights | None = None) -> Index:
+def index_of(root: Path, *records: Record, words: search.Index | None = None) -> Index:
     """Return an index of decisions whose files are there, empty."""
     rows = rejected_rows(records, lambda word: 9 if word == "invoice" else 1)
     (root / ".orbit/state").mkdir(parents=True)
@@ -67,7 +71,8 @@ def index_of(root: Path, *records: Record, weights: search.Weights | None = None
         row[fields.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
         row[fields.REJECTED] = fields.LIST.join(rows.get(record.path, ()))
         parts.append(Part(tuple(row), 0, record.phase == "live"))
-    index = read_index(pack(parts, min_relevance=0.9, weights=weights), str(root))
+    parts_of_words = None if words is None else partial(parts_of, words)
+    index = read_index(pack(parts, min_relevance=0.9, words=parts_of_words), str(root))
     assert isinstance(index, Index)
     return index
 
@@ -198,7 +203,7 @@ def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
     texts = search.Index(
         {(record.path, 0): words_in(("Use a table", "", "a table and much more, Redis too"))}
     )
-    index = index_of(tmp_path, record, weights=texts.record_weights())
+    index = index_of(tmp_path, record, words=texts)
     request = Context(BRIEF, 0.0, text="move every sort of job there is to redis at last")
 
     selection = select(index, request)
@@ -246,10 +251,14 @@ def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
     )
 
 
-def test_a_text_rejects_nothing_before_the_decision() -> None:
-    options = [{"option": "Kafka", "reason": "no broker here"}]
-    entry = decision(1, "Keep a queue", "Redis", status="proposed", rejected=options)
-    assert [option.option for option in entry.rejected] == ["Kafka"]
+def test_the_names_that_a_person_states_are_those_that_count(tmp_path: Path) -> None:
+    options = [{"option": "A broker of its own", "names": ["Kafka", "NATS"]}]
+    index = index_of(tmp_path, decision(1, "Keep a queue", rejected=options))
+
+    assert list(map(option_of, shown(index, text="send it through nats"))) == [
+        "A broker of its own"
+    ]
+    assert shown(index, text="we want a broker of its own") == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ the cases of tests/cases/push/select.json.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from orbit_registry.hook.select import (
 )
 from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.matching.words import WordParts
 from orbit_registry.model import fields
 from orbit_registry.model.reach import (
     BRIEF,
@@ -43,7 +45,6 @@ from orbit_registry.model.reach import (
     TOOL,
     TRIAL,
 )
-from orbit_registry.search.index import Weights
 
 DATA: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8")
@@ -98,11 +99,25 @@ def index_of(
         flags |= fields.UNTRUSTED if data.get("untrusted") else 0
         wide = frozenset(data.get("wide", ()))
         parts.append(Part(tuple(row), flags, data.get("pushed", True), wide))
-    by_path = {f"{name}.yaml": {"term": score} for name, score in (scores or {}).items()}
-    weights = Weights({"anything": "term", "queries": "term"}, {"term": 1.0}, by_path, 1.0)
-    selection = read_index(pack(parts, weights=weights, min_relevance=floor), str(root))
+    words = partial(words_scoring, scores or {})
+    selection = read_index(pack(parts, words=words, min_relevance=floor), str(root))
     assert isinstance(selection, Index)
     return selection
+
+
+def words_scoring(scores: Mapping[str, float], chosen: Sequence[str]) -> WordParts:
+    """Return the words of an index in which a term weighs what `scores` say."""
+    slots = list(range(len(scores)))
+    terms = {"term": (1.0, slots, [1] * len(scores))}
+    forms = {"anything": "term", "queries": "term"}
+    sections: dict[str, list[object]] = {
+        "words": [(forms, terms, {})],
+        "norms": [[1 / score - 1 for score in scores.values()]],
+        "chances": [[0.0] * 2 * len(scores)],
+        "runs": [[] for _ in scores],
+    }
+    head = {"unknown": 1.0, "run": 0.0}
+    return WordParts(head, sections, [f"{name}.yaml" for name in scores])
 
 
 def shown(selection: Selection) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.conftest import CORPORA, NO_CORPORA
 
-from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
 from orbit_registry.lifecycle.touches import MOST, Touch, commands_for
@@ -51,9 +50,8 @@ def decision(record_id: str, stated: Mapping[str, Any], status: str = "accepted"
     for name in ("supersedes", "distinct_from", "legacy_ids"):
         data[name] = list(stated.get(name, ()))
 
-    rejected = tuple(RejectedOption(option, "") for option in stated.get("rejected", ()))
-    path = f".orbit/adrs/{record_id}/adr.yaml"
-    return Record(KIND, data, path, prose=stated.get("text", ""), options=Options(rejected, ""))
+    data["rejected"] = [{"option": option} for option in stated.get("rejected", ())]
+    return Record(KIND, data, f".orbit/adrs/{record_id}/adr.yaml", prose=stated.get("text", ""))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from mcp import types
+from tests.extras.enforce.test_run import NO_PRINT, decide
 from tests.files import commit, configure, events, write
-from tests.unit.enforce.test_run import NO_PRINT, decide
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import WorkspaceNotFoundError

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tests.unit.enforce.test_run import NO_PRINT, decide
+from tests.extras.enforce.test_run import NO_PRINT, decide
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.mcp import prompts

@@ -16,7 +16,7 @@ from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Source
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adoption import backfill
+from orbit_registry.operations.adoption import adopt, backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.document_moves import follow_moves
 from orbit_registry.operations.import_report import (
@@ -383,12 +383,12 @@ def test_a_renamed_log_is_followed(registry: Registry) -> None:
     registry = Registry.open(root)
     assert missing(registry) == ["ADR-0001", "ADR-0002"]
 
-    would = registry.backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True)
+    would = registry.adr_backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True).data
     assert ([outcome.record for outcome in would.of("changed")], missing(registry)) == (
         ["ADR-0001", "ADR-0002", None],
         ["ADR-0001", "ADR-0002"],
     )
-    done = registry.backfill(moves=[("DECISIONS.md", "LOG.md")])
+    done = registry.adr_backfill(moves=[("DECISIONS.md", "LOG.md")]).data
     assert done.outcomes == would.outcomes
     registry = Registry.open(root)
     assert (paths(registry), missing(registry)) == (
@@ -398,3 +398,57 @@ def test_a_renamed_log_is_followed(registry: Registry) -> None:
     assert registry.add_adr(NewAdr("Three")).document == "LOG.md"
     with pytest.raises(UsageError, match=r"no decision has its text in DECISIONS\.md"):
         follow_moves(registry.workspace, [("DECISIONS.md", "LOG.md")])
+
+
+ALTERNATIVES = """
+## Alternatives considered
+
+- Redis: one more server.
+- **SQS.** One cloud.
+
+"""
+
+
+def test_an_import_suggests_the_options_that_a_text_rejects(
+    workspace: Workspace, write: Write
+) -> None:
+    write("0001-a.md", "A", text=ALTERNATIVES)
+    backfill(workspace)
+    (record,) = records(workspace)
+    assert record.data["rejected"] == [
+        {"option": "Redis", "reason": "one more server"},
+        {"option": "SQS", "reason": "One cloud"},
+    ]
+
+
+@pytest.mark.parametrize(("listed", "names"), [(None, ["Redis", "SQS"]), ([], [])])
+def test_only_a_record_without_a_list_of_options_gets_one(
+    workspace: Workspace, write: Write, listed: list[object] | None, names: list[str]
+) -> None:
+    path = write("0001-a.md", "A")
+    backfill(workspace)
+    (record,) = records(workspace)
+    if listed is not None:
+        file = workspace.root / record.path
+        file.write_text(f"{file.read_text('utf-8')}rejected: []\n", "utf-8")
+
+    file = workspace.root / path
+    file.write_text(file.read_text("utf-8").replace("\n## Decision", f"{ALTERNATIVES}## Decision"))
+    report = backfill(workspace)
+    (record,) = records(workspace)
+    assert [option.option for option in record.rejected] == names
+    assert len(report.of("changed")) == (1 if names else 0)
+    assert backfill(workspace).of("changed") == []
+
+
+def test_an_import_counts_the_documents_that_it_reads(workspace: Workspace, write: Write) -> None:
+    paths = [write(f"000{number}-a.md", f"A {number}") for number in (1, 2, 3)]
+    steps: list[tuple[str, int, int]] = []
+    adopt(
+        workspace,
+        paths,
+        by_name=(),
+        dry_run=True,
+        on_step=lambda step, done, of: steps.append((step, done, of)),
+    )
+    assert steps == [("reading the documents", number, 3) for number in range(3)]

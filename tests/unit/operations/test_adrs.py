@@ -44,7 +44,7 @@ def beside(registry: Registry, name: str) -> Registry:
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     shutil.copy(CASES / "neighbours" / name, folder)
-    registry.backfill()
+    registry.adr_backfill()
     return registry
 
 
@@ -227,7 +227,7 @@ def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> Non
     file = registry.workspace.root / "docs/design/f/4_decisions.md"
     file.parent.mkdir(parents=True)
     file.write_bytes(before.encode())
-    registry.backfill()
+    registry.adr_backfill()
 
     added = registry.add_adr(NewAdr("The new one", feature="f", style="log"))
 
@@ -277,9 +277,8 @@ def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> N
     registry.add_adr(NewAdr("Second", feature="f", style="log"))
     before, _ = entry_of(registry, first)
 
-    record = registry.amend_adr(
-        "ADR-0001", "Holds for logs too.\nAnd for files.", "T-9", "2026-05-17"
-    )
+    registry.adr_amend("ADR-0001", "T-9", "Holds for logs too.\nAnd for files.", date="2026-05-17")
+    record = registry.get("ADR-0001")
 
     after, _ = entry_of(registry, first)
     added = [line for line in after.splitlines() if line not in before.splitlines()]
@@ -299,9 +298,9 @@ def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry)
     (registry.workspace.root / lost.document).unlink()
 
     with pytest.raises(RefusedError, match="is deprecated and is kept as it was"):
-        registry.amend_adr(closed.record.id, "X", "T")
+        registry.adr_amend(closed.record.id, "T", "X")
     with pytest.raises(RefusedError, match="has no entry in a document"):
-        registry.amend_adr(lost.record.id, "X", "T")
+        registry.adr_amend(lost.record.id, "T", "X")
 
 
 @pytest.mark.parametrize("style", ["file", "log"])

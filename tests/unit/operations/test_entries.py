@@ -187,7 +187,7 @@ def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> Non
     with (registry.workspace.root / "DECISIONS.md").open("a", encoding="utf-8") as log:
         log.write("## D2: B\n\nBecause.\n")
 
-    assert Registry.open(registry.workspace.root).backfill().records == ("ADR-0002",)
+    assert Registry.open(registry.workspace.root).adr_backfill().data.records == ("ADR-0002",)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
     (folder / "0001-use-x.md").write_text(
         "- Start Date: 2026-04-01\n\n# Summary\n\nA.\n\n# Drawbacks\n\nB.\n"
     )
-    registry.backfill()
+    registry.adr_backfill()
     added = registry.add_adr(NewAdr("Use Y", date="2026-05-02"))
     text = (registry.workspace.root / added.document).read_text("utf-8")
     assert [line for line in text.splitlines() if line.startswith("#")] == [
@@ -120,10 +120,10 @@ def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None
     (folder / "0002-use-z.md").write_text(
         "# Use Z\n\n- Status: accepted\n- Tags: a, b\n\n## Context\n\nA.\n"
     )
-    registry.backfill()
+    registry.adr_backfill()
     assert [record.title for record in registry.records.of_kind("adr")] == ["Use X", "Use Z"]
     (folder / "0002-use-z.md").rename(folder / "0000-use-z.md")
-    registry.backfill(moves=[("docs/adr/0002-use-z.md", "docs/adr/0000-use-z.md")])
+    registry.adr_backfill(moves=[("docs/adr/0002-use-z.md", "docs/adr/0000-use-z.md")])
     text = (registry.workspace.root / registry.add_adr(NewAdr("Use Y")).document).read_text("utf-8")
     assert ("\nticket:\narea: types\n" in text, "example.org" in text) == (True, False)
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
@@ -147,7 +147,7 @@ def test_a_named_series_is_adopted_and_continued(registry: Registry) -> None:
             f"# CCC-JB-00{number}: Use X{number}\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n"
         )
         (folder / f"ccc-jb-00{number}-use-x.md").write_text(f"{head}## Decision\n\nB.\n")
-    registry.backfill()
+    registry.adr_backfill()
     added = registry.add_adr(NewAdr("Use Y"))
     current = {record.id: record.title for record in registry.records if record.kind.name == "adr"}
 
@@ -194,7 +194,7 @@ def test_a_new_decision_has_the_headings_and_the_status_word_of_its_neighbours(
         for number, heading in enumerate(headings.split("|" if "|" in headings else None))
     ]
     (folder / "0001-eins.md").write_text("\n".join(("# 1. Eins\n", *parts)), encoding="utf-8")
-    registry.backfill()
+    registry.adr_backfill()
     added = registry.add_adr(NewAdr("Zwei"))
     text = (registry.workspace.root / added.document).read_text("utf-8")
     entry = read_document(text, added.document).entries[0]

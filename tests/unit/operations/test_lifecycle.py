@@ -362,7 +362,7 @@ def adopted(request: pytest.FixtureRequest, registry: Registry) -> tuple[Registr
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0002-use-postgres.md").write_bytes(ADOPTED[request.param][0].encode())
-    registry.backfill()
+    registry.adr_backfill()
     registry.refresh()
     return registry, str(request.param)
 
@@ -424,7 +424,7 @@ def test_a_successor_is_named_as_the_neighbours_name_theirs(
     folder.mkdir(parents=True)
     (folder / "0001-use-files.md").write_text(SUPERSEDED_ALREADY.format(neighbour), "utf-8")
     (folder / "0002-use-postgres.md").write_text(text, "utf-8")
-    registry.backfill()
+    registry.adr_backfill()
     registry.refresh()
     new = registry.add_adr(NewAdr("Use SQLite", body=BODY)).record
 

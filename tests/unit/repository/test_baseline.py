@@ -123,7 +123,7 @@ def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace)
     workspace.baseline.write_text(newer, "utf-8")
 
     with pytest.raises(RefusedError) as refused:
-        Registry.open(workspace.root).update_baseline()
+        Registry.open(workspace.root).baseline_update()
 
     assert workspace.baseline.read_text("utf-8") == newer
     _, (problem,) = read_baseline(workspace)

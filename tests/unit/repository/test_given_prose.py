@@ -79,8 +79,8 @@ def test_an_amendment_stays_inside_its_decision(
     add(registry, "After", style)
     before = heads(registry)
 
-    registry.amend_adr(amended, case["text"], "T-1")
-    registry.amend_adr(amended, "And more.", "T-2")
+    registry.adr_amend(amended, "T-1", case["text"])
+    registry.adr_amend(amended, "T-2", "And more.")
 
     assert heads(registry) == before
     prose = Registry.open(registry.workspace.root).get(amended).prose
@@ -100,7 +100,7 @@ def test_a_text_that_breaks_a_document_is_refused(
         add(registry, "Given", style, case["text"])
     assert case["refused"] in raised.value.message
     with pytest.raises(RefusedError):
-        registry.amend_adr(existing, case["text"], "T-1")
+        registry.adr_amend(existing, "T-1", case["text"])
 
     assert heads(registry) == before
     assert add(registry, "Next", style) == "ADR-0002"
@@ -131,7 +131,7 @@ def test_a_new_entry_takes_the_level_of_a_logs_entries(registry: Registry) -> No
         "**Decision.** x\n",
         "utf-8",
     )
-    registry.backfill()
+    registry.adr_backfill()
 
     add(registry, "New", "log", "## Context\n\nWhy.")
     add(registry, "Newer", "log")

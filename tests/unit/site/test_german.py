@@ -16,6 +16,7 @@ from orbit_registry.site import language
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.explorer import page_html, unshown
 from orbit_registry.site.health import folders, health_html
+from orbit_registry.site.home import lately as lately_events
 from orbit_registry.site.home import lately_html
 from orbit_registry.site.map import map_html
 from orbit_registry.site.redirects import redirect_pages
@@ -52,7 +53,7 @@ EDITS = {RECORDS[1].path: Edit("2026-06-01", "Ada", "T1")}
 
 
 def lately() -> str:
-    return lately_html(RECORDS, Relations(RECORDS), "", [], EDITS)
+    return lately_html(*lately_events(RECORDS, Relations(RECORDS), EDITS), "")
 
 
 def judged(records: list[Record]) -> dict[str, Visibility]:

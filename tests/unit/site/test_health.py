@@ -105,24 +105,3 @@ def test_long_lists_are_cut_and_counted() -> None:
     assert html.count('<span class="orbit-id">') == MOST_LISTED
     assert "150 more are not listed" in html
     assert ">250<" in html
-
-
-def test_ages_are_counted_once_each() -> None:
-    days = [
-        "2026-06-02",
-        "2026-05-30",
-        "2026-03-15",
-        "2026-01-01",
-        "2025-08-01",
-        "2024-08-01",
-        "2020-01-01",
-    ]
-    html = page([record(index, updated_at=f"{day}T00:00:00Z") for index, day in enumerate(days)])
-    assert re.findall(r"<td>(with[^<]*|longer ago)</td>.*?<td>(\d+)</td>", html) == [
-        ("within a month", "2"),
-        ("within three months", "1"),
-        ("within half a year", "1"),
-        ("within a year", "1"),
-        ("within two years", "1"),
-        ("longer ago", "1"),
-    ]

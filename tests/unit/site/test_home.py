@@ -11,7 +11,7 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.edits import Edit
-from orbit_registry.site.home import built_html, decided_html, event_of, lately_html
+from orbit_registry.site.home import built_html, decided_html, event_of, lately, lately_html
 from orbit_registry.site.lists import Index
 from orbit_registry.site.mentions import citers_of
 from orbit_registry.site.relations import LOG, Relations
@@ -89,13 +89,13 @@ def test_a_learning_is_added() -> None:
 def test_edits_are_folded_below_what_was_decided() -> None:
     records = [_record(number) for number in (1, 2)]
     records += [_record(3, created_at="2024-01-01T00:00:00Z", status="rejected")]
-    html = lately_html(records, Relations(records), "", ())
+    html = lately_html(*lately(records, Relations(records), {}), "")
     assert html.index("ADR-0003") < html.index("<summary>2 edits") < html.index("ADR-0002")
 
 
 def test_of_edits_alone_the_newest_are_on_the_page() -> None:
     records = [_record(number) for number in range(1, 13)]
-    html = lately_html(records, Relations(records), "", ())
+    html = lately_html(*lately(records, Relations(records), {}), "")
     assert html.index("ADR-0006") < html.index("<summary>5 edits") < html.index("ADR-0005")
 
 
@@ -103,7 +103,7 @@ def test_an_edit_says_who_made_it_and_what_it_is_called() -> None:
     adopted = {"date": "2024-03-02", "created_by": {"name": "Ada", "role": "import"}}
     records = [_record(1, **adopted), _record(2)]
     edits = {record.path: Edit("2026-09-01", "Bo", "Fix the <table>") for record in records}
-    html = lately_html(records, Relations(records), "", (), edits)
+    html = lately_html(*lately(records, Relations(records), edits), "")
     assert html.index("accepted") < html.index("<summary>2 edits") < html.index("edited")
     assert html.count("by Bo") == html.count("Fix the &lt;table&gt;") == 2
 

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.files import write_record
 
 from orbit_measure.stats import PRIOR, Pair, pairs_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
@@ -236,6 +237,27 @@ def test_system_knowledge_is_what_holds(project: Any) -> None:
     assert project.ask("SELECT id, tags, globs, votes FROM system_knowledge") == [
         ("L-aaaaa", "x, y", "src/{a,b}.py, lib/**", 1)
     ]
+
+
+def test_system_knowledge_says_from_which_run_something_comes(project: Any) -> None:
+    trigger = {"type": "loop", "project": "shop", "id": "L-17"}
+    retro = {"title": "A run", "status": "recorded", "date": "2026-05-17T12:00:00Z"}
+    path = ".orbit/retros/RT-aaaaa/retro.yaml"
+    write_record(project.root, path, trigger=trigger, file="retro.md", **retro)
+    project.write(".orbit/retros/RT-aaaaa/retro.md", "# A run\n")
+    link = {"rel": "derived_from", "to": "RT-aaaaa"}
+    project.learning(
+        "aaaaa", links=[link], provenance={"source": "test", "pattern": "fact", "subject": "x"}
+    )
+    project.learning("bbbbb", project="shop")
+    rows = project.ask("SELECT id, project, loop_id FROM system_knowledge ORDER BY id")
+    assert rows == [
+        ("L-aaaaa", None, "L-17"),
+        ("L-bbbbb", "shop", None),
+        ("RT-aaaaa", "shop", "L-17"),
+    ]
+    sources = "SELECT source FROM system_knowledge WHERE created_at IS NOT NULL ORDER BY id"
+    assert project.ask(sources)[0] == ("test",)
 
 
 IDS, FILES = ("L-aaaaa", "L-bbbbb", "R-ccccc"), ("src/a.py", "src/b.py", "#tag")

@@ -117,7 +117,8 @@ def _import_linter(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     contracts = (
         _toml(tree, "pyproject.toml").get("tool", {}).get("importlinter", {}).get("contracts", [])
     )
-    names = [contract.get(key) for contract in contracts for key in ("id", "name")]
+    names = [contract.get("id") for contract in contracts]
+    names += [contract.get("name") for contract in contracts]
     for path in (".importlinter", "setup.cfg"):
         text = tree.text(path) if path in tree.paths else None
         names += re.findall(r"(?m)^\[importlinter:contract:([^\]]+)\]", text or "")

@@ -156,14 +156,14 @@ def _size(rule: object, utils: dict[str, Any]) -> _Size:
                 )
             )
 
-    deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3, 4))
-    return _Size(sum(size.parts for size in sizes), *deepest)
+    parts = sum(size.parts for size in sizes)
+    _, *deepest = map(max, zip(*sizes, _Size(), strict=True))
+    return _Size(parts, *deepest)
 
 
 def _size_of_util(name: str, utils: dict[str, Any]) -> _Size:
-    if (
-        size := utils.get(name, _Size())
-    ) is None:  # deep code would overflow the stack and end the process
+    size = utils.get(name, _Size())
+    if size is None:  # deep code would overflow the stack and end the process
         raise InvalidCheckError(f"`{cut(name, _LONGEST_REASON)}` of `utils` is recursive")
     if not isinstance(size, _Size):
         utils[name] = None

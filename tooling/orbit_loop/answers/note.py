@@ -86,19 +86,19 @@ def note(
 
 
 def _data(request: NoteRequest, result: NoteResult, *, is_agents: bool) -> dict[str, object]:
-    unsolved, failure = result.unsolved, result.failure
-    return {
+    data: dict[str, object] = {
         "attempts": request.attempts,
         "errors": request.errors,
         "failed": request.failed,
         "skip_reason": result.skip_reason or None,
         "turn": result.turn or None,
         "evidence": list(request.evidence),
-        "asks": [_ask_data(ask, is_agents=is_agents) for ask in result.asks],
-        "known": [{"id": record.id, "title": record.title} for record in result.similar],
-        "unsolved": None if unsolved is None else record_data(unsolved),
-        "failure": None if failure is None else record_data(failure),
     }
+    data["asks"] = [_ask_data(ask, is_agents=is_agents) for ask in result.asks]
+    data["known"] = [{"id": record.id, "title": record.title} for record in result.similar]
+    data["unsolved"] = result.unsolved and record_data(result.unsolved)
+    data["failure"] = result.failure and record_data(result.failure)
+    return data
 
 
 def _ask_data(ask: Suggestion, *, is_agents: bool) -> dict[str, object]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from orbit_loop import consolidate as consolidation
-from orbit_loop import proposals
+from orbit_loop import ladder, proposals
+from orbit_loop.history import History, history_of
 from orbit_loop.proposals import Proposed, recommended, record_drafts
-from orbit_measure.report import effect
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
@@ -51,15 +51,23 @@ def propose(
     history = proposals.ProposalHistory.from_records(records)
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, history, ids, more)
+    broken: list[ladder.Draft] = []
     if not ids:
-        events = logged_events(log_files(workspace.state), time.time(), LogScan())
-        drafts += record_drafts(workspace, records, events)
+        failed = _history(call).failed_after
+        drafts += record_drafts(workspace, records, failed)
+        broken = list(ladder.drafts(records, failed))
+
+    rules = []
+    for draft in broken:
+        rule = None if dry_run else ladder.write_draft(workspace, draft, call.author())
+        rules.append((draft, rule))
 
     proposed, waiting = proposals.write_proposals(
         workspace, drafts, history, call.author(), dry_run=dry_run
     )
     data = {
         "proposals": [each.as_data() for each in proposed],
+        "drafts": [_draft_data(draft, rule) for draft, rule in rules],
         "waiting": [{"path": path, "for": other or None} for path, other in waiting.items()],
         "skills": [skill.path for skill in skills],
         "problems": problems,
@@ -67,22 +75,44 @@ def propose(
     }
 
     lines: list[str] = []
-    if not (proposed or waiting):
+    if not (proposed or waiting or rules):
         no_skill = "" if skills else ": no skill was found in skills/ or an agent's own folder"
         lines.append(f"there is nothing to propose{no_skill}")
 
+    for draft, rule in rules:
+        lines += _draft_lines(draft, rule)
     for each in proposed:
         lines += _proposal_lines(each)
     for path, other in waiting.items():
         lines.append(f"{path}: more waits until {other or 'the first'} is decided")
 
     lines += [f"left out: {problem}" for problem in problems]
-    written = [each.record.id for each in proposed if each.record is not None]
+    records_written = [rule for _, rule in rules] + [each.record for each in proposed]
+    written = [record.id for record in records_written if record is not None]
     following = ["orbit review --kind proposal"]
     if written:
         following = [f"orbit show {written[0]}", f"orbit accept {written[0]}"]
 
     return Answer(data, "\n".join(lines), following)
+
+
+def _history(call: Call) -> History:
+    files = log_files(call.workspace.state)
+    return history_of(logged_events(files, time.time(), LogScan()))
+
+
+def _draft_data(draft: ladder.Draft, rule: Record | None) -> dict[str, object]:
+    return {"id": None if rule is None else rule.id, **draft.as_data()}
+
+
+def _draft_lines(draft: ladder.Draft, rule: Record | None) -> Iterator[str]:
+    name = WOULD if rule is None else rule.id
+    yield f"{name}  rule  {draft.record.title}"
+    yield f"  {draft.record.id} was shown, and it was broken {draft.times} after that"
+    if draft.check is not None:
+        yield f"  with a check: {draft.check['fails']} breaks it, {draft.check['passes']} is right"
+
+    yield ""
 
 
 def _learning(registry: Registry, any_id: str) -> str:
@@ -110,11 +140,11 @@ def _consolidated(call: Call, dry_run: bool) -> Answer:
     workspace, records = call.workspace, call.registry.records
     live = [record for record in records.of_kind(consolidation.LEARNING) if record.phase == "live"]
     clusters = consolidation.without_derived(consolidation.clusters(live), records)
-    report = effect(workspace)
-    unneeded = consolidation.retirement_candidates(records, report, datetime.now(UTC))
+    history = _history(call)
+    unneeded = consolidation.retirement_candidates(records, history, datetime.now(UTC))
     drafts = consolidation.retirements(workspace, records, unneeded)
 
-    author, history = call.author(), proposals.ProposalHistory.from_records(records)
+    author, earlier = call.author(), proposals.ProposalHistory.from_records(records)
     written: list[Record | None] = []
     for cluster in clusters:
         record = None
@@ -122,15 +152,15 @@ def _consolidated(call: Call, dry_run: bool) -> Answer:
             record = consolidation.propose_cluster(workspace, cluster, author)
         written.append(record)
 
-    offered, _ = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
+    offered, _ = proposals.write_proposals(workspace, drafts, earlier, author, dry_run=dry_run)
     opposites, _ = proposals.write_proposals(
-        workspace, consolidation.contradictions(live), history, author, dry_run=dry_run
+        workspace, consolidation.contradictions(live), earlier, author, dry_run=dry_run
     )
     note = None
-    if not consolidation.is_long_enough(report):
-        sessions = plural(report.sessions, "session")
+    if not consolidation.is_long_enough(history):
+        sessions = plural(history.sessions, "session")
         note = (
-            f"what was never shown is not known: the event log spans {report.days:.0f} days and "
+            f"what was never shown is not known: the event log spans {history.days:.0f} days and "
             f"{sessions}, and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are "
             "needed"
         )

@@ -84,8 +84,12 @@ def retro(
         hint = f"give one of --{', --'.join(trigger)}"
         raise UsageError("a retro looks back on one thing", hint=hint)
 
+    run = None
+    for kind, name in trigger.items():
+        run = trigger_of(kind, name, project)
+
     written = Retro(
-        trigger=next((trigger_of(kind, name, project) for kind, name in trigger.items()), None),
+        trigger=run,
         date=date,
         title=_line(title),
         summary=_line(summary),
@@ -159,11 +163,12 @@ def _one_run(read: Retro, written: Retro, project: str, where: str) -> tuple[Ret
 
 def _data(result: RetroResult) -> dict[str, object]:
     """Return the outcome of a retro as data."""
+    findings = [finding.as_data() for finding in result.findings]
     return {
         "outcome": result.outcome,
         "why": result.reason or None,
-        "retro": None if result.record is None else record_data(result.record),
-        "findings": [finding.as_data() for finding in result.findings],
+        "retro": result.record and record_data(result.record),
+        "findings": findings,
         "counts": counts(result.findings),
         "opened": list(map(_target_data, result.opened)),
         "cleared": list(map(_target_data, result.cleared)),

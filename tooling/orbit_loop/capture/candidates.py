@@ -227,17 +227,20 @@ def _fields(
     old: Record | None,
     sources: Sequence[str],
 ) -> dict[str, object]:
-    scope = {"paths": list(lesson.paths), "symbols": list(lesson.symbols)}
+    axes = {"paths": list(lesson.paths), "symbols": list(lesson.symbols)}
+    scope = {axis: words for axis, words in axes.items() if words}
     evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []
     evidence += [{"kind": "file", "reference": path} for path in lesson.files]
     links = [{"rel": "derived_from", "to": source} for source in sources]
+    longest = workspace.kinds[KIND].schema.longest("summary")
+    confidence = "medium" if lesson.pattern in ("recovery", "correction") else "low"
     fields: dict[str, object] = {
-        "summary": inert_line(lesson.summary)[: workspace.kinds[KIND].schema.longest("summary")],
+        "summary": inert_line(lesson.summary)[:longest],
         "body": inert_text(lesson.body)[:LONGEST_BODY],
-        "confidence": "medium" if lesson.pattern in ("recovery", "correction") else "low",
+        "confidence": confidence,
         "procedural": lesson.procedural or None,
         "error_pattern": lesson.error_pattern,
-        "scope": {axis: words for axis, words in scope.items() if words},
+        "scope": scope,
         "evidence": evidence,
         "provenance": provenance.as_data(lesson),
     }

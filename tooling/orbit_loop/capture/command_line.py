@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STA
     )
 )
 _OF_TOOLCHAINS, _HOSTS = (frozenset(COMMANDS[name]) for name in ("toolchain_managers", "hosts"))
-_WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
+_WRAPPER_WORDS = frozenset(" ".join(WRAPPERS).split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
 _MARKS = frozenset(("", ";", "&&", "|", "&"))
 _OUTSIDE = ("/", "~", "$", UNKNOWN)  # how the folder of an option begins that may be outside
@@ -106,7 +107,8 @@ class ProjectCommand:
     @property
     def names(self) -> tuple[str, ...]:
         """Words that only the project knows: a service, a group, a variable without its value."""
-        return tuple(name for part in self.parts if not part.argument for name in part.names)
+        names = (part.names for part in self.parts if not part.argument)
+        return tuple(chain.from_iterable(names))
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -220,7 +222,10 @@ def _changed(place: _Place, words: Sequence[str], mark: str, root: str) -> _Plac
         folder = _folder(place.folder, words[1], root)
         return None if folder is None else replace(place, folder=folder)
 
-    following = "" if mark in ("", "|") else mark if mark == ";" else f" {mark}"
+    following = "" if mark == "|" else mark
+    if following in ("&&", "&"):
+        following = f" {mark}"
+
     if words and (program == "export" or all(map(_ANY_SETTING.match, words))):
         settings = _settings(words[program == "export" :])
         if not settings:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -73,11 +73,12 @@ class _Form:
 
 @cache
 def _forms() -> tuple[_Form, ...]:
-    return tuple(
-        _Form(re.compile(form["text"]), entry["fault"], form.get("error", ""))
-        for entry in table("faults.yaml")
-        for form in entry["forms"]
-    )
+    forms: list[_Form] = []
+    for entry in table("faults.yaml"):
+        for form in entry["forms"]:
+            forms.append(_Form(re.compile(form["text"]), entry["fault"], form.get("error", "")))
+
+    return tuple(forms)
 
 
 _UNTOLD = _Form(re.compile(""), UNKNOWN, "")
@@ -268,13 +269,10 @@ class Observer:
         ):
             return pattern.replace("{0}", match[0]).replace("{1}", name)
 
-        words = (
-            pattern.partition("*")[0]
-            if pattern != "{0}"
-            else match[0].replace(name, "*")
-            if name
-            else ""
-        )
+        words = pattern.partition("*")[0]
+        if pattern == "{0}":
+            words = match[0].replace(name, "*") if name else ""
+
         return _error_pattern(output, words, program)
 
     def _is_vouched(self, way: ProjectCommand) -> bool:
@@ -340,7 +338,8 @@ class Observer:
             if not (is_told or is_named or is_file):
                 continue
 
-            is_public = is_file or (bool(value) and self._project.mentions(value))
+            words = [word for word in re.split("[,/]", value) if word]
+            is_public = is_file or (bool(words) and all(map(self._project.mentions, words)))
             if is_public or (not value and len(option) > 2):
                 added[part.argument] = part.text
             elif value:
@@ -408,20 +407,17 @@ class Observer:
 
     def attempts(self) -> list[Attempt]:
         """Return the purposes with a failed command, the unsolved ones last."""
-        return [
-            Attempt(
-                purpose,
-                stumble.times + 1,
-                tuple(dict.fromkeys((stumble.way.tool, way.tool))),
-                True,
-                stumble.fault,
-            )
-            for purpose, (stumble, way, _) in self._recovered.items()
-        ] + [
-            Attempt(purpose, stumble.times, (stumble.way.tool,), False, stumble.fault)
-            for purpose, stumble in self._open.items()
-            if purpose not in self._recovered and stumble.fault != UNKNOWN
-        ]
+        attempts: list[Attempt] = []
+        for purpose, (stumble, way, _) in self._recovered.items():
+            tools = tuple(dict.fromkeys((stumble.way.tool, way.tool)))
+            attempts.append(Attempt(purpose, stumble.times + 1, tools, True, stumble.fault))
+
+        for purpose, stumble in self._open.items():
+            if purpose not in self._recovered and stumble.fault != UNKNOWN:
+                tools = (stumble.way.tool,)
+                attempts.append(Attempt(purpose, stumble.times, tools, False, stumble.fault))
+
+        return attempts
 
     def _recoveries(self) -> Iterator[Lesson]:
         for purpose, (stumble, way, count) in self._recovered.items():
@@ -432,15 +428,21 @@ class Observer:
             phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
             often = "once" if count == 1 else plural(count, "time")
 
+            why = "" if stumble.fault == UNKNOWN else f": {stumble.fault}"
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
-                summary = f"{phrase} with {good} once {first} has run; before that {stumble.fault}."
+                way_in = f"{phrase} with {good}"
+                if purpose not in _PURPOSE_PHRASES:
+                    way_in = f"{good} works"
+
+                before = "it fails" if stumble.fault == UNKNOWN else stumble.fault
+                summary = f"{way_in} once {first} has run; before that {before}."
                 body = (
                     f"{good} failed, and worked after {first}, {often}; no file was edited between."
                 )
                 good = f"{first} has run"
             else:
-                summary = f"{phrase} with {good}; {bad} fails here: {stumble.fault}."
+                summary = f"{phrase} with {good}; {bad} fails here{why}."
                 body = (
                     f"{bad} failed and {good} worked after it, {often}; no file was changed "
                     f"between."
@@ -480,10 +482,8 @@ class Observer:
             words = ", then ".join(f"`{way.words}`" for way in order)
             summary = f"After a change of code {words} are run."
             body = f"So it was in {plural(count, 'accepted turn')}."
-            inputs = tuple(
-                dict.fromkeys(path for way in order for path in self._project.inputs_of(way))
-            )
-            yield Lesson("sequence", "order", summary, body, 4, summary, (), inputs)
+            inputs = dict.fromkeys(chain.from_iterable(map(self._project.inputs_of, order)))
+            yield Lesson("sequence", "order", summary, body, 4, summary, (), tuple(inputs))
 
     def _discoveries(self) -> Iterator[Lesson]:
         often = sorted(((len(turns), name) for name, turns in self._sought.items()), reverse=True)

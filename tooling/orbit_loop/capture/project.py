@@ -60,9 +60,8 @@ class Project:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of tracked files and folders without extension: what a module may be called."""
-        return frozenset(
-            part.partition(".")[0] for path in self.tracked for part in path.split("/")
-        )
+        parts = "/".join(self.tracked).split("/")
+        return frozenset(part.partition(".")[0] for part in parts)
 
     @cached_property
     def _inputs(self) -> Fingerprints:
@@ -152,7 +151,11 @@ class Project:
             return None
 
         unknown = frozenset(name for name in way.names if not self._knows(name))
-        settings = {name for part in way.parts if part.is_setting for name in part.names}
+        settings: set[str] = set()
+        for part in way.parts:
+            if part.is_setting:
+                settings.update(part.names)
+
         return way.without_settings(unknown) if unknown <= settings else None
 
     def _knows(self, name: str) -> bool:
@@ -229,9 +232,11 @@ class Project:
         alike = [
             file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top
         ]
-        style = _habit(
-            Counter(word for file in alike[:MOST_READ] for word in styles_in(self.text(file)))
-        )
+        styles: Counter[str] = Counter()
+        for file in alike[:MOST_READ]:
+            styles.update(styles_in(self.text(file)))
+
+        style = _habit(styles)
         inputs = tuple(file for file in names if file in self.files)[:1]
         return (f"{start} {style}.", inputs) if style else ("", ())
 

@@ -183,11 +183,10 @@ def transcripts_of(
         return [(owner, path)]
 
     names = [agent] if agent in READERS else list(READERS)
-    listed = [
-        (name, transcript)
-        for name in names
-        for transcript in READERS[name].sessions(workspace.root)
-    ]
+    listed: list[tuple[str, Path]] = []
+    for name in names:
+        listed += [(name, transcript) for transcript in READERS[name].sessions(workspace.root)]
+
     if agent == EVENTS:
         ids = set(filter(None, sessions))
         return [

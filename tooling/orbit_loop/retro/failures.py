@@ -12,6 +12,7 @@ from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations import lifecycle
+from orbit_registry.repository.codec import mapping_in
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, draft_record
 from orbit_registry.workspace.author import Author
@@ -39,11 +40,8 @@ class Target:
 
     def as_data(self) -> dict[str, str]:
         """Return the target as a record's field."""
-        return {
-            "type": self.type,
-            **({"project": self.project} if self.project else {}),
-            "id": self.id,
-        }
+        data = {"type": self.type, "project": self.project, "id": self.id}
+        return {name: value for name, value in data.items() if value or name != "project"}
 
 
 def read_target(text: str) -> Target:
@@ -135,11 +133,8 @@ def fail(
     else:
 
         def again(data: dict[str, object]) -> dict[str, object]:
-            freshness, tried = data.get("freshness"), data.get("attempts")
-            verified = {
-                **(freshness if isinstance(freshness, Mapping) else {}),
-                "verified_at": format_time(now),
-            }
+            tried = data.get("attempts")
+            verified = {**mapping_in(data, "freshness"), "verified_at": format_time(now)}
             changed = {
                 **data,
                 "attempts": tried + 1 if isinstance(tried, int) else 1,

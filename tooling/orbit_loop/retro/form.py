@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from orbit_loop.retro.failures import Target, read_target, target_from
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
+from orbit_registry.model.schema import RecordSchema, read_schema
 
 _VERBS = {"stop": "Stop", "start": "Start"}
 """Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
@@ -22,8 +23,12 @@ _VERBS = {"stop": "Stop", "start": "Start"}
 
 @cache
 def _parts() -> Mapping[str, str]:
-    headings: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
-    return {heading: part for part, listed in headings.items() for heading in listed}
+    table: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
+    parts: dict[str, str] = {}
+    for part, headings in table.items():
+        parts |= dict.fromkeys(headings, part)
+
+    return parts
 
 
 def part_of(heading: str) -> str:
@@ -46,14 +51,12 @@ def _words(heading: str) -> str:
 
 
 TRIGGERS = ("loop", "session", "incident")
-RESULTS = ("completed", "failed", "skipped", "requeued")
 COMPLETED, FAILED, REQUEUED = "completed", "failed", "requeued"
 SHORTEST_FINDING = 20  # characters; a shorter finding ("works now") helps in no other task
 LARGEST = 1_000_000
 COMMAND_PURPOSE = "command"
 """Target type of the project's commands (`command:test`); their failures never block a target."""
 _LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
-_KEYS = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
 _FORM = (
     'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": '
     '"failed", "attempts": 3}]}'
@@ -62,6 +65,7 @@ _OUTCOME = (
     "write it as TARGET=RESULT,attempts=N,tool=NAME,reason=WHY: story:shop:S-1=failed,attempts=3"
 )
 _DIGITS = 6
+LONGEST_REASON = 2000
 _ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
@@ -104,16 +108,14 @@ class Retro:
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
         """Findings worth a learning, each with its label."""
-        lists = (
-            ("durable", self.durable_behavior),
-            ("worked", self.worked),
-            ("struggled", self.struggled),
+        labels: dict[str, str] = dict.fromkeys(self.durable_behavior, "durable")
+        for label, texts in (("worked", self.worked), ("struggled", self.struggled)):
+            for text in texts:
+                labels.setdefault(text, label)
+
+        return tuple(
+            (label, text) for text, label in labels.items() if len(text) >= SHORTEST_FINDING
         )
-        pairs = [
-            (word, text) for word, texts in lists for text in texts if len(text) >= SHORTEST_FINDING
-        ]
-        words = {text: word for word, text in reversed(pairs)}  # of two labels the first counts
-        return tuple((word, text) for word, text in pairs if words[text] == word)
 
     def noise(self, fewest_targets: int) -> str:
         """Return why the retro is not worth recording; empty if it is."""
@@ -142,7 +144,9 @@ class Retro:
         """Merge with a later retro: its outcomes and texts win, lists are united."""
         outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
         lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
-        new_text = more.text and more.text not in self.text
+        text = self.text
+        if more.text not in self.text:
+            text = "\n\n".join(filter(None, (self.text, more.text)))
 
         return replace(
             self,
@@ -151,7 +155,7 @@ class Retro:
             title=more.title or self.title,
             summary=more.summary or self.summary,
             outcomes=tuple(outcomes.values()),
-            text="\n\n".join(filter(None, (self.text, more.text))) if new_text else self.text,
+            text=text,
             **lists,
         )
 
@@ -161,14 +165,19 @@ class Retro:
         for heading, texts in (("What worked", self.worked), ("What struggled", self.struggled)):
             if texts:
                 parts.append(f"## {heading}\n\n" + "\n".join(f"- {text}" for text in texts))
-        return "\n\n".join([*parts, *([self.text] if self.text else [])]) + "\n"
+        if self.text:
+            parts.append(self.text)
+
+        return "\n\n".join(parts) + "\n"
 
 
 def outcome_from(value: object) -> Outcome:
     """Return an outcome that is a text, or a mapping with the names of its fields."""
     if isinstance(value, str):
         return read_outcome(value)
-    return _outcome(value, "an outcome")
+
+    _refuse_other_form({"outcomes": [value]}, "an outcome")
+    return _outcome(cast("Mapping[str, Any]", value))
 
 
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
@@ -191,7 +200,8 @@ def read_outcome(text: str, where: str = "--outcome") -> Outcome:
     if not valid:
         raise UsageError(f"{where}: {text[:100]!r} is not an outcome", hint=_OUTCOME)
 
-    return _outcome(data, where)
+    _refuse_other_form({"outcomes": [data]}, where)
+    return _outcome(data)
 
 
 def read_retro(text: str, where: str) -> Retro:
@@ -216,27 +226,17 @@ def _mapping(text: str, where: str) -> Mapping[str, Any]:
 
 
 def _from_data(data: Mapping[str, Any], where: str) -> Retro:
-    unknown = sorted(set(data) - set(_KEYS))
-    if unknown:
-        raise UsageError(
-            f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KEYS)}"
-        )
-
-    outcomes = data.get("outcomes") or []
-    if not isinstance(outcomes, list):
-        raise UsageError(f"{where}: `outcomes` is not a list", hint=_FORM)
-
-    words: dict[str, Any] = {
-        name: _line(data.get(name), name, where) for name in ("date", "title", "summary")
-    }
-    words |= {name: _texts(data.get(name), name, where) for name in _LISTS}
-    read_outcomes = [
-        _outcome(outcome, f"{where}: outcome {number}")
-        for number, outcome in enumerate(outcomes, 1)
-    ]
-    retro = Retro(trigger=_trigger(data, where), outcomes=tuple(read_outcomes), **words)
+    _refuse_other_form(data, where)
+    lists: dict[str, Any] = {name: _texts(data.get(name)) for name in _LISTS}
+    retro = Retro(
+        trigger=_trigger(data, where),
+        date=_line(data.get("date")),
+        title=_line(data.get("title")),
+        summary=_line(data.get("summary")),
+        outcomes=tuple(map(_outcome, data.get("outcomes") or ())),
+        **lists,
+    )
     text = str(data.get("text") or "").strip()
-
     if not text:
         return retro
 
@@ -244,70 +244,59 @@ def _from_data(data: Mapping[str, Any], where: str) -> Retro:
     return retro.joined(_from_markdown(parse_markdown(text), where))
 
 
+@cache
+def _form() -> RecordSchema:
+    return read_schema(Path(__file__).with_name("form.schema.json"))
+
+
+def _refuse_other_form(data: Mapping[str, Any], where: str) -> None:
+    """Raise for what `form.schema.json` does not admit."""
+    problems = _form().problems(dict(data))
+    if problems:
+        message = problems[0].message.replace("`the record`", "a retro")
+        raise UsageError(f"{where}: {message}", hint=problems[0].hint or _FORM)
+
+
 def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
     triggers = [(name, str(data[name])) for name in TRIGGERS if data.get(name) not in (None, "")]
-    if "trigger" in data and data["trigger"] is not None:
+    project = str(data.get("project") or "")
+    if data.get("trigger"):
         target = target_from(data["trigger"])
         triggers.append((target.type, target.id))
-        data = {"project": target.project, **data}
+        project = project or target.project
 
     if len(triggers) > 1:
-        raise UsageError(
-            f"{where}: it looks back on more than one thing",
-            hint=f"name one of {', '.join(TRIGGERS)}",
-        )
+        hint = f"name one of {', '.join(TRIGGERS)}"
+        raise UsageError(f"{where}: it looks back on more than one thing", hint=hint)
 
-    return trigger_of(*triggers[0], str(data.get("project") or "")) if triggers else None
+    return trigger_of(*triggers[0], project) if triggers else None
 
 
 def trigger_of(kind: str, name: str, project: str = "") -> Target:
     """Return the run that a retro is about."""
     if kind not in TRIGGERS:
-        raise UsageError(
-            f"a retro is of no {kind[:80]!r}", hint=f"it is of one of {', '.join(TRIGGERS)}"
-        )
+        hint = f"it is of one of {', '.join(TRIGGERS)}"
+        raise UsageError(f"a retro is of no {kind[:80]!r}", hint=hint)
     return read_target(":".join(filter(None, (kind, project, name))))
 
 
-def _outcome(value: object, where: str) -> Outcome:
-    data: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
-    target, result, attempts = data.get("target"), data.get("result"), data.get("attempts")
-    if target is None or result not in RESULTS:
-        hint = f"it has a `target` and as `result` one of {', '.join(RESULTS)}"
-        raise UsageError(f"{where}: {str(result)[:80]!r} is not a result", hint=hint)
+def _outcome(data: Mapping[str, Any]) -> Outcome:
+    target = data["target"]
+    if not isinstance(target, str):
+        target = str(target_from(target))
 
-    if attempts is not None and (
-        not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0
-    ):
-        raise UsageError(
-            f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried"
-        )
-
-    parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
-    read_target(str(parsed_target))  # validates a mapping as well
-    tools = data.get("tools", data.get("tool"))
-    listed = [tools] if isinstance(tools, str) else tools or []
-
-    if not isinstance(listed, list):
-        raise UsageError(f"{where}: `tools` is not a list of names", hint='"tools": ["codex"]')
-
-    reason = " ".join(str(data.get("reason") or "").split())
-    return Outcome(
-        parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000]
-    )
+    tools = _texts(data.get("tools") or data.get("tool"))
+    reason = _line(data.get("reason"))[:LONGEST_REASON]
+    return Outcome(read_target(target), data["result"], data.get("attempts"), tools, reason)
 
 
-def _line(value: object, name: str, where: str) -> str:
-    if isinstance(value, (list, dict)):
-        raise UsageError(f"{where}: `{name}` is not text", hint=_FORM)
+def _line(value: object) -> str:
     return " ".join(str(value or "").split())
 
 
-def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
-    listed: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
-    if any(not isinstance(text, str) for text in listed):
-        raise UsageError(f"{where}: `{name}` is not a list of texts", hint=_FORM)
-    return _merge_texts((), (" ".join(text.split()) for text in listed))
+def _texts(value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else [value]
+    return _merge_texts((), map(_line, listed))
 
 
 def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
@@ -323,7 +312,7 @@ def _from_markdown(document: Document, where: str) -> Retro:
         dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
     )
     fields = {
-        name: value for name, value in data.items() if name in _KEYS
+        name: value for name, value in data.items() if name in _form().properties
     }  # other front matter is ignored
     notes: list[str] = []
 
@@ -398,7 +387,8 @@ def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str,
             cells["attempts"] = (
                 int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
             )
-            cells["tools"] = [tool for tool in (word.strip() for word in tools.split(",")) if tool]
+            words = map(str.strip, tools.split(","))
+            cells["tools"] = list(filter(None, words))
             cells["target"] = cells.get("target", cells.get("story"))
 
             rows.append(cells)

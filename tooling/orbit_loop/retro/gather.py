@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from orbit_loop.capture.findings import Attempt, Pattern
@@ -94,29 +95,23 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
             f"nothing is known here of the {run.type} {name[:80]!r}", hint=_HINTS[run.type]
         )
 
-    outcomes = {
-        outcome.target: outcome
-        for outcome in (
-            *map(_failure_outcome, failed),
-            *_target_outcomes(records, rows, agents, accepted),
-        )
-    }
+    outcomes = {outcome.target: outcome for outcome in map(_failure_outcome, failed)}
+    for outcome in _target_outcomes(records, rows, agents, accepted):
+        outcomes[outcome.target] = outcome
 
+    advice: dict[str, None] = {}
+    for attempt in tried:
+        if not attempt.worked:
+            way = f"Say how `{attempt.purpose}` is done here"
+            advice[f"{way}: `{attempt.tools[0]}` failed, and nothing worked after it"] = None
+
+    last = max((str(failure.data["updated_at"]) for failure in failed), default="")
     gathered.retro = replace(
         gathered.retro,
-        date=ended or max(str(failure.data["updated_at"]) for failure in failed),
+        date=ended or last,
         summary=_summary(run, agents, accepted, turns),
-        outcomes=(*outcomes.values(), *_purpose_outcomes(tried)),
-        recommendations=tuple(
-            dict.fromkeys(
-                (
-                    f"Say how `{attempt.purpose}` is done here: `{attempt.tools[0]}` failed, and "
-                    f"nothing worked after it"
-                )
-                for attempt in tried
-                if not attempt.worked
-            )
-        ),
+        outcomes=tuple(chain(outcomes.values(), _purpose_outcomes(tried))),
+        recommendations=tuple(advice),
         struggled=gathered.summaries("recovery"),
         durable_behavior=gathered.summaries("sequence"),
         worked=gathered.summaries("fact", "discovery", "command"),
@@ -127,13 +122,12 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
 
 def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
     target = ":".join(filter(None, (run.project, run.id)))
-    matches = [
-        failure
-        for failure in records.of_kind(failures.KIND)
-        if failure.id == run.id
-        or str(failures.target_of(failure)) == target
-        or any(reference == run.id for _, reference in failure.evidence)
-    ]
+    matches = []
+    for failure in records.of_kind(failures.KIND):
+        names = {failure.id, *(reference for _, reference in failure.evidence)}
+        if run.id in names or str(failures.target_of(failure)) == target:
+            matches.append(failure)
+
     return sorted(matches, key=lambda failure: str(failure.data["updated_at"]))
 
 
@@ -266,14 +260,20 @@ def _target_outcomes(
         )
 
         failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
-        result = FAILED if failed else REQUEUED if kind == events.REQUEUED else COMPLETED
+        result = FAILED if failed else COMPLETED
+        if kind == events.REQUEUED:
+            result = REQUEUED
+
         messages = (
             reasons[record_id]
             for record_id in row.get("ids") or ()
             if failed and record_id in reasons
         )
 
-        tools = dict.fromkeys((*previous.tools, *([agents[session]] if session in agents else [])))
+        tools = dict.fromkeys(previous.tools)
+        if session in agents:
+            tools[agents[session]] = None
+
         outcomes[target] = Outcome(target, result, attempts, tuple(tools), next(messages, ""))
 
     return outcomes.values()

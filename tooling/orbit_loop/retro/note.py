@@ -212,8 +212,12 @@ def _contribution(
 
 def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
     names = {learning.id, *learning.legacy_ids}
-    ends = [record for link in learning.links for record in records.candidates(link.to)]
-    ends += [record for record in records if any(link.to in names for link in record.links)]
+    ends: list[Record] = []
+    for link in learning.links:
+        ends += records.candidates(link.to)
+    for record in records:
+        if names & {link.to for link in record.links}:
+            ends.append(record)
 
     return {
         record.kind.name: record.id
@@ -249,8 +253,12 @@ def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
 def _suggestions(
     work: NoteRequest, fields: Mapping[str, object], live: Record | None, linked: Mapping[str, str]
 ) -> list[Suggestion]:
-    where = [word for path in work.paths for word in ("--path", path)]
-    where += [word for tag in work.tags for word in ("--tag", tag)]
+    where: list[str] = []
+    for path in work.paths:
+        where += ["--path", path]
+    for tag in work.tags:
+        where += ["--tag", tag]
+
     if live is not None:
         strengthen = ["orbit", LEARNING, "vote", live.id, "--task", work.task or "TASK"]
         with_linked = f", with {' and '.join(sorted(linked.values()))}" if linked else ""

@@ -48,7 +48,8 @@ def answer_of(result: Any, *following: str) -> Answer:
     """Return the answer of what an operation returned: itself, or made from a dataclass.
 
     The data of a dataclass are its fields, unless it has `as_data`. Its text is what `text`
-    returns. It may have `next_commands`, which `following` replaces, `notes` and `record_ids`.
+    returns. It may have `next_commands`, which `following` replaces, `notes`, `ok`, and
+    `record_ids`.
     """
     if isinstance(result, Answer):
         return dataclasses.replace(result, data=data_of(result.data))
@@ -58,6 +59,7 @@ def answer_of(result: Any, *following: str) -> Answer:
         result.text(),
         following or getattr(result, "next_commands", ()),
         getattr(result, "notes", ()),
+        ok=getattr(result, "ok", True),
         record_ids=getattr(result, "record_ids", ()),
     )
 

@@ -35,8 +35,12 @@ GENERAL = Form(general=True)
 """Marks an argument that the command of one kind does not take."""
 DOCUMENTS = Form(documents=True)
 """Marks an argument that the command of a kind without documents does not take."""
+OF_FILES = Form(of_files=True)
+"""Marks an argument that the command of a kind with documents does not take."""
 TOOL = Form(tool=True)
 """Marks an argument that only a tool takes."""
+FieldValues = Annotated[Mapping[str, object], Form(type="object")]
+"""The fields of a record, by name."""
 EARLIER = Form(hidden=True)
 """Marks an earlier flag: the command takes it, and its help does not list it."""
 
@@ -66,6 +70,11 @@ class Argument:
         """Return whether it may be given several times."""
         return self.schema.get("type") == "array"
 
+    @property
+    def is_of_pairs(self) -> bool:
+        """Return whether each of its entries has two values."""
+        return self.is_list and self.schema["items"].get("type") == "array"
+
 
 def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) -> list[Argument]:
     """Return the arguments of an operation after its call; for a kind, with that kind's choices."""
@@ -82,7 +91,8 @@ def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) 
         return arguments
 
     arguments = [each for each in arguments if "general" not in each.schema]
-    return [each for each in arguments if kind.in_document or "documents" not in each.schema]
+    withheld = "of_files" if kind.in_document else "documents"
+    return [each for each in arguments if withheld not in each.schema]
 
 
 def _argument(
@@ -99,12 +109,14 @@ def _argument(
         stem = name.removesuffix("s") if schema.get("type") == "array" else name
         flags = (f"--{stem.replace('_', '-')}",)
 
+    is_single = schema.get("type") != "array"
     public = name
-    if is_placed and written.metavar.strip("[].").isupper() and schema.get("type") != "array":
+    if is_single and is_placed and written.metavar.strip("[].").isupper():
         public = written.metavar.strip("[].").lower()
-    elif written.flags and schema.get("type") != "array":
+    elif is_single and written.flags:
         public = written.flags[-1].lstrip("-").partition("/")[0].replace("-", "_")
 
+    public = schema.get("over_mcp", public)
     default = None if required else parameter.default
     return Argument(name, public, schema, flags, written.metavar, written.help, default, required)
 

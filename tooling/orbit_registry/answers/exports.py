@@ -6,18 +6,27 @@ import importlib.util
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from orbit_registry.answers.answer import Answer, answer_of
-from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.arguments import GENERAL, TOOL, Form
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import is_voted
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError, plural
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import SYNCED
+from orbit_registry.model.diagnostic import Severity
+from orbit_registry.model.kind import Kind
+from orbit_registry.model.votes import distinct_votes
+from orbit_registry.registry import Registry
 from orbit_registry.render.blocks import Block
+from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.event_log import write_event
 
+LONGEST_CELL = 2_000
 if TYPE_CHECKING:
     from orbit_registry.exporters.rules import Change, RuleExport, UnsupportedGlob
 
@@ -333,23 +342,62 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
     return lines
 
 
-@operation("sync", job="Set up", lists=True)
-def sync(call: Call, rebuild: bool = False) -> Answer:
+@operation("sync", job="Set up", of_kind=is_voted, lists=True)
+def sync(call: Call, rebuild: Annotated[bool, GENERAL] = False) -> Answer:
     """Update the snapshot and the hook's index.
 
     orbit sync
 
     Args:
         rebuild: Rebuild everything.
+
+    Of a kind:
+        Check the files and votes of {kinds}.
+
+        It names each file and line that can't be read, changes none of them, and updates the
+        snapshot.
+
+        orbit {kind} sync
     """
     registry = call.registry
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
-    return answer_of(result, 'orbit query "FROM vote_ranking"')
+    answer = answer_of(result, 'orbit query "FROM vote_ranking"')
+    return answer if call.kind is None else _with_votes(answer, registry, call.kind)
 
 
-@operation("query", job="Find", line="Ask the snapshot in SQL.", formats=FORMATS, lists=True)
-def query(call: Call, sql: str) -> Answer:
+def _with_votes(answer: Answer, registry: Registry, kind: Kind) -> Answer:
+    """Return the answer of a sync with the votes of a kind, and what of it can't be read."""
+    folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
+    every = registry.collection.problems
+    problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]
+    skipped = sum(problem.code == BROKEN for problem in problems)
+    records = registry.collection.records.of_kind(kind.name)
+    votes = sum(len(distinct_votes(record.votes)) for record in records)
+    return replace(
+        answer,
+        data={"votes": votes, "skipped": skipped, "snapshot": answer.data},
+        text=[f"{plural(votes, 'vote')}, {plural(skipped, 'line')} skipped", str(answer.text)],
+        diagnostics=problems,
+        warned=problems,
+        ok=all(problem.severity is not Severity.ERROR for problem in problems),
+    )
+
+
+@operation(
+    "query",
+    job="Find",
+    line="Ask the snapshot in SQL.",
+    tool="query",
+    formats=FORMATS,
+    lists=True,
+)
+def query(
+    call: Call,
+    sql: str,
+    limit: Annotated[int, TOOL] = 100,
+    seconds: Annotated[float, TOOL] = 10.0,
+) -> Answer:
     """Ask the snapshot one SQL question, read only.
 
     The snapshot is updated first.
@@ -360,9 +408,35 @@ def query(call: Call, sql: str) -> Answer:
 
     Args:
         sql SQL: One SELECT.
+        limit: Maximum number of rows.
+        seconds: Time limit.
     """
+    if call.caller is not None:
+        return _limited_query(call, sql, limit, seconds)
+
     text = call.registry.query(sql, call.form)
     return Answer(json.loads(text) if call.form == "json" else None, text)
+
+
+def _limited_query(call: Call, sql: str, limit: int, seconds: float) -> Answer:
+    """Return the first rows of a question, each cell short enough for an agent."""
+    from orbit_registry.snapshot.query import limited_query
+
+    vectors = call.registry.vectors
+    result = limited_query(call.workspace, sql, seconds=float(seconds), rows=limit, vectors=vectors)
+    rows = []
+    for row in result.as_data():
+        rows.append({name: _cell(value) for name, value in row.items()})
+
+    text: list[Block] = [result.render("table").rstrip("\n")]
+    if result.is_cut:
+        text.append("there are more rows: narrow the question, or raise `limit`")
+
+    return Answer({"columns": list(result.columns), "rows": rows, "more": result.is_cut}, text)
+
+
+def _cell(value: object) -> object:
+    return cut(value, LONGEST_CELL) if isinstance(value, str) else value
 
 
 @operation("snapshot", job="Publish", is_group=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import EARLIER, Form
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import is_learning
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import OrbitError, UsageError, plural
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
@@ -63,7 +64,7 @@ def _causes(freshness: Freshness) -> list[str]:
     return [reason.cause.value for reason in freshness.reasons]
 
 
-@operation("verify", job="Review", writes=True)
+@operation("verify", job="Review", of_kind=is_learning, writes=True)
 def verify(
     call: Call,
     any_ids: tuple[str, ...],

@@ -16,6 +16,7 @@ from orbit_registry.answers.arguments import (
     Status,
 )
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import any_kind
 from orbit_registry.answers.notes import unknown_notes
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError, listed, plural
@@ -36,11 +37,6 @@ def clean(record: Record) -> Record:
     """Return a record without secrets; call it before the text is shortened."""
 
     return redacted(record, without_secrets)
-
-
-def any_kind(_: Kind) -> bool:
-    """Return that each kind has an operation."""
-    return True
 
 
 @operation(

@@ -11,8 +11,9 @@ from orbit_registry.answers.arguments import (
     Form,
 )
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import any_kind
 from orbit_registry.answers.notes import empty_notes, unknown_notes
-from orbit_registry.answers.records import any_kind, clean, list_records
+from orbit_registry.answers.records import clean, list_records
 from orbit_registry.answers.table import operation
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line

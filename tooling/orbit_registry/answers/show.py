@@ -6,8 +6,9 @@ from pathlib import Path
 
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call, note
+from orbit_registry.answers.kinds import any_kind
 from orbit_registry.answers.notes import visibility_of
-from orbit_registry.answers.records import any_kind, clean
+from orbit_registry.answers.records import clean
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.model.diagnostic import Diagnostic

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orbit_registry import answers
+from orbit_registry.answers import kinds
 from orbit_registry.seams import extras
 
 if TYPE_CHECKING:
@@ -111,6 +112,15 @@ class Row:
         """Return whether `orbit KIND NAME` may run it."""
         return "of_kind=" in self.entry
 
+    def serves(self, kind: Kind) -> bool:
+        """Return whether `orbit KIND NAME` runs it for a kind."""
+        if not self.is_of_kinds:
+            return False
+
+        word = self.entry.partition("of_kind=")[2].partition(",")[0].strip("\n )")
+        condition: OfKind | None = getattr(kinds, word, None) or self.load().of_kind
+        return condition is not None and condition(kind)
+
     @property
     def tool(self) -> str:
         """Return its name over MCP; empty if no tool does it."""
@@ -162,11 +172,6 @@ def _stated(entry: str, name: str) -> str:
 def commands() -> Mapping[str, Row]:
     """Return the rows that `orbit NAME` runs, by name."""
     return {row.name: row for row in rows() if row.is_command}
-
-
-def of_kinds() -> Iterator[Operation]:
-    """Return the operations that a kind may have as `orbit KIND NAME`."""
-    return (row.load() for row in rows() if row.is_of_kinds)
 
 
 def by_method(name: str) -> Operation | None:

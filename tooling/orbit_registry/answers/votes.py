@@ -3,17 +3,13 @@
 import shlex
 
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import is_voted
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
-from orbit_registry.model.kind import Kind
 from orbit_registry.operations import lifecycle
 
 
-def _is_voted(kind: Kind) -> bool:
-    return kind.voted
-
-
-@operation("vote", job="Review", of_kind=_is_voted, tool="vote", writes=True)
+@operation("vote", job="Review", of_kind=is_voted, tool="vote", writes=True)
 def vote(call: Call, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
     """Vote for a record that helped in a task.
 

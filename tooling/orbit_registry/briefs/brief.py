@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePosixPath
 
 from orbit_registry.briefs.task_class import (
@@ -75,11 +76,9 @@ class BriefInputs:
                 "categories": list(self.categories.names),
             }
 
-        task = (
-            {"id": self.task.id, "title": self.task.title}
-            if self.task.id or self.task.title
-            else None
-        )
+        task = None
+        if self.task.id or self.task.title:
+            task = {"id": self.task.id, "title": self.task.title}
 
         opinion = self.task_class.as_data() if self.task_class is not None else None
         return {"agent": agent, "task": task, "task_class": opinion}
@@ -98,13 +97,10 @@ class Brief:
     def as_data(self) -> dict[str, object]:
         """Return the brief for JSON; the schema is docs/schemas/brief.schema.json."""
         selection = self.selection
-        matches = [
-            {
-                **_match_data(match, match.text),
-                "matched_by": [origin_of(*trigger) for trigger in match.triggers],
-            }
-            for match in selection.matches
-        ]
+        matches = []
+        for match in selection.matches:
+            triggers = [origin_of(*trigger) for trigger in match.triggers]
+            matches.append({**_match_data(match, match.text), "matched_by": triggers})
 
         dropped = [
             {"id": row.values[ID], "reason": reason, "said": DROPS[reason]}
@@ -181,31 +177,26 @@ def brief(workspace: Workspace, request: BriefRequest) -> Brief:
 
 
 def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index) -> Context:
-    writes_code = inputs.task_class is not None and inputs.task_class.writes_code
-    context = Context(
-        BRIEF,
-        now,
-        paths=inputs.paths,
-        tags=inputs.tags,
-        agent=inputs.agent,
-        task=inputs.task.id,
-        project=inputs.task.project,
-        task_class=CODE if writes_code else "",
-        text=inputs.task.words,
-        min_relevance=workspace.config.setting("rules", "min_relevance"),
-        budgets={
-            kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief
-        },
-        widths=scope_widths(workspace, index) if inputs.paths else {},
-    )
+    context = Context(BRIEF, now)
+    context.paths, context.tags = inputs.paths, inputs.tags
+    context.agent = inputs.agent
+    context.task, context.text = inputs.task.id, inputs.task.words
+    context.project = inputs.task.project
+    context.min_relevance = workspace.config.setting("rules", "min_relevance")
+    if inputs.task_class is not None and inputs.task_class.writes_code:
+        context.task_class = CODE
+    if inputs.paths:
+        context.widths = scope_widths(workspace, index)
+
+    briefs = {kind.name: kind.brief for kind in workspace.kinds}
+    context.budgets = {name: brief["budget"] for name, brief in briefs.items() if "budget" in brief}
     if inputs.categories is not None:
         limits = workspace.config.learnings
-        context.categories, context.budgets = inputs.categories.names or (_NONE,), {}
-        context.per_category, context.per_call, context.tokens = (
-            limits.per_category,
-            0,
-            limits.tokens,
-        )
+        context.categories = inputs.categories.names or (_NONE,)
+        context.budgets = {}
+        context.per_category = limits.per_category
+        context.per_call = 0
+        context.tokens = limits.tokens
 
     return context
 
@@ -232,66 +223,70 @@ def details(inputs: BriefInputs) -> dict[str, object]:
 
 
 def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
-    task = (
-        resolve_task(workspace, request.task)
-        if isinstance(request.task, str) and request.task
-        else request.task
-    )
-    task = task if isinstance(task, Task) else Task()
-    if request.text.strip():
-        task = replace(task, text="\n\n".join(filter(None, (task.text, request.text))))
-
-    task = replace(task, project=working_project(request.project or task.project))
+    task = _task_of(workspace, request)
     agent = agent_name(request.agent)
-    paths = dict.fromkeys(
-        _inside(workspace, path) for path in (*request.paths, *task.context_files)
-    )
+    named = (*request.paths, *task.context_files)
+    paths = dict.fromkeys(_inside(workspace, path) for path in named)
     if not (paths or request.tags or agent or task.words):
-        reason = (
-            f"; of task {task.id} only the id is known: {why_unresolved(workspace)}"
-            if task.id
-            else ""
-        )
+        raise _nothing_named(workspace, task)
 
-        hint = (
-            'say it in words, `orbit brief "retry uploads"`, or name a `--path`, a `--tag`, '
-            "the `--agent` or a task"
-        )
-        raise UsageError(f"a brief needs to know the work{reason}", hint=hint)
+    opinion = None
+    if task.words or request.task_class:
+        opinion = class_of(workspace, task, request.task_class)
 
-    opinion = (
-        class_of(workspace, task, request.task_class) if task.words or request.task_class else None
-    )
-    settings = workspace.config.tasks
-    configured = {
-        COMMAND: settings.command and isinstance(request.task, str) and request.task,
-        CLASSIFIER: settings.classifier and task.words and not request.task_class,
-    }
-    warnings = [
-        *filter(
-            None,
-            (not_run_message(workspace, key) for key, would_run in configured.items() if would_run),
-        )
-    ]
-
+    warnings = _untrusted_commands(workspace, request, task)
     categories = workspace.config.learnings.categories_for(agent)
     if categories is not None and not categories.is_mapped:
-        warnings.append(
-            f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone"
-        )
+        name = agent[:LONGEST_NAME]
+        warnings.append(f"no mapping names the agent {name}: it gets `{GENERAL}` alone")
 
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")
 
-    tags = dict.fromkeys(name for tag in request.tags for name in workspace.config.names_of(tag))
+    tags = dict.fromkeys(chain.from_iterable(map(workspace.config.names_of, request.tags)))
     return BriefInputs(tuple(paths), tuple(tags), agent, categories, task, opinion, tuple(warnings))
+
+
+def _task_of(workspace: Workspace, request: BriefRequest) -> Task:
+    task = request.task or Task()
+    if isinstance(task, str):
+        task = resolve_task(workspace, task)
+    if request.text.strip():
+        task = replace(task, text="\n\n".join(filter(None, (task.text, request.text))))
+
+    return replace(task, project=working_project(request.project or task.project))
+
+
+def _nothing_named(workspace: Workspace, task: Task) -> UsageError:
+    """Return the error about a request that says nothing of the work."""
+    reason = ""
+    if task.id:
+        reason = f"; of task {task.id} only the id is known: {why_unresolved(workspace)}"
+
+    hint = (
+        'say it in words, `orbit brief "retry uploads"`, or name a `--path`, a `--tag`, '
+        "the `--agent` or a task"
+    )
+    return UsageError(f"a brief needs to know the work{reason}", hint=hint)
+
+
+def _untrusted_commands(workspace: Workspace, request: BriefRequest, task: Task) -> list[str]:
+    """Return what to say of the commands that would have run, were they trusted."""
+    settings = workspace.config.tasks
+    keys = []
+    if settings.command and isinstance(request.task, str) and request.task:
+        keys.append(COMMAND)
+    if settings.classifier and task.words and not request.task_class:
+        keys.append(CLASSIFIER)
+
+    return [message for key in keys if (message := not_run_message(workspace, key))]
 
 
 def _inside(workspace: Workspace, path: str) -> str:
     if path.startswith("/") and PurePosixPath(path).is_relative_to(workspace.root):
-        path = PurePosixPath(path).relative_to(workspace.root).as_posix() + (
-            "/" if path.endswith("/") else ""
-        )
+        slash = "/" if path.endswith("/") else ""
+        path = f"{PurePosixPath(path).relative_to(workspace.root).as_posix()}{slash}"
+
     return project_path(path)
 
 

@@ -25,7 +25,7 @@ from orbit_registry.checks.protected import (
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import hides_record
-from orbit_registry.repository.documents import with_options
+from orbit_registry.repository.documents import filled_from
 from orbit_registry.repository.policy import Policy, contents_at
 
 
@@ -61,19 +61,19 @@ class Base:
         paths = chain.from_iterable(map(text_paths, self._touched))
         return contents_at(self.policy.git, self.policy.commit, paths)
 
-    def with_options(self) -> list[Record]:
-        """Return the records with the options that their texts reject there."""
+    def filled(self) -> list[Record]:
+        """Return the records with their prose there."""
         now = {record.uid: record for record in self.inputs.reading.filled}
         touched = {record.uid for record in self._touched}
         same: list[Record] = []
         for record in self.inputs.before:
             if record.uid not in touched:
                 current = now[record.uid]
-                same.append(replace(record, prose=current.prose, options=current.options))
+                same.append(replace(record, prose=current.prose))
 
         contents = self._contents.items()
         texts = {path: content.decode("utf-8", "replace") for path, content in contents}
-        return [*same, *with_options(self._touched, texts.get)]
+        return [*same, *filled_from(self._touched, texts.get)]
 
     def judged(self) -> Sequence[Judged]:
         """Return what the change does, each with the proof that it lacks."""

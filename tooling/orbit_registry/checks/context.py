@@ -81,14 +81,14 @@ class CheckContext(Inputs):
         """The records, by path, of which no text holds a secret; others may have one."""
         return self.reading.without_secrets
 
-    def with_options(self) -> RecordSet:
-        """Return the records with the options that their texts reject."""
+    def filled(self) -> RecordSet:
+        """Return the records with their prose."""
         return self.reading.filled
 
     @property
-    def options_before(self) -> Callable[[], Sequence[Record]] | None:
+    def filled_before(self) -> Callable[[], Sequence[Record]] | None:
         """Returns those of the base; None where the change touches no record."""
-        return None if self.base is None else self.base.with_options
+        return None if self.base is None else self.base.filled
 
     @cached_property
     def base(self) -> Base | None:

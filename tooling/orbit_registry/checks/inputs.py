@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.code_citations import cited_in_code
 from orbit_registry.errors import OrbitError
 from orbit_registry.lifecycle.code_citation import BadCitation
-from orbit_registry.lifecycle.record_checks import runner
+from orbit_registry.lifecycle.record_checks import not_run, runner, stated
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
@@ -25,7 +25,6 @@ from orbit_registry.repository.documents import decision_paths
 from orbit_registry.repository.policy import Policy, concerns_policy, records_before
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
-from orbit_registry.seams import load, targets
 from orbit_registry.search.vectors import state_of_model
 from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.config import Config, config_of
@@ -40,6 +39,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.added import Added
     from orbit_registry.lifecycle.built import Built
 
 
@@ -66,8 +66,8 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Any = None
-    """What the change adds, as a package tells it; None where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     built: Mapping[str, Built] = field(default_factory=dict)
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
@@ -226,10 +226,10 @@ def _enforced(
         for record in inputs.reading.collection.records
         if "checks" in record.data or record.path in changed
     ]
-    checked_before = [row for row in inputs.before if row.phase == "live" and "checks" in row.data]
+    checked_before = stated(row for row in inputs.before if row.phase == "live")
     running = runner() if records or checked_before else None  # most projects have no check
     if running is None:
-        return ()
+        return not_run(records)
 
     return running.enforce(
         workspace,
@@ -253,10 +253,10 @@ def _with_code(inputs: Inputs, against: str | None) -> Inputs:
 
         imported = SourceFiles(workspace, records, inputs.files).imported
 
-    added: object = None
-    additions = targets("additions")
-    if additions and against is not None and facts.base_commit:
-        added_names = load(additions[0])
+    added: Added | None = None
+    if against is not None and facts.base_commit:
+        from orbit_registry.checks.added import added_names  # only a change adds something
+
         added = added_names(workspace, facts.base_commit, facts.changed, inputs.files)
 
     bad_citations, added_lines = cited_in_code(inputs.obeying, reading, facts)

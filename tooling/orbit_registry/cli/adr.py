@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.notes import doubts, past_review
-from orbit_registry.cli.fields import text_from
+from orbit_registry.answers.inputs import text_from
+from orbit_registry.answers.notes import doubts
 from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
 from orbit_registry.cli.output import (
     emit,
@@ -205,85 +205,3 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
 
 
 add_synonym(group)
-
-
-@group.command("amend")
-@click.argument("any_id", metavar="ID")
-@click.option("--task", required=True, help="The task in which it was amended.")
-@click.option("--text", help="What changes, in a sentence or two.")
-@click.option("--body-file", metavar="FILE", help="The same from a file; - is the standard input.")
-@click.option("--date", help="YYYY-MM-DD; today if not given.")
-@click.option("--review-by", metavar="DAY", help="When to look at it again: 2027-03 or 2027-03-31.")
-@format_option
-def amend(
-    any_id: str,
-    task: str,
-    text: str | None,
-    body_file: str | None,
-    date: str | None,
-    review_by: str | None,
-    output: str,
-) -> None:
-    """Add a dated amendment; the decision's text stays.
-
-    It also says that someone looked at the decision, so that a review is no longer due.
-
-    orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
-    """
-    if (text is None) == (body_file is None):
-        raise UsageError(
-            "give --text or --body-file",
-            hint="one of them says what changes; `--body-file -` reads stdin",
-        )
-
-    amendment = text if text is not None else text_from(str(body_file))
-    record = open_registry().amend_adr(any_id, amendment, task, date, review_by)
-    where = record.source.path if record.source else record.path
-    emit(
-        output,
-        record_data(record),
-        f"{record.id} amended in {where}",
-        next_commands=["orbit check"],
-    )
-
-    if review_by is not None:
-        print_notes(past_review(record))
-
-
-@group.command("backfill")
-@click.argument("documents", nargs=-1)
-@click.option(
-    "--moved",
-    "moves",
-    nargs=2,
-    multiple=True,
-    metavar="OLD NEW",
-    help="A document or folder that was renamed.",
-)
-@click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
-@click.option(
-    "--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given."
-)
-@format_option
-def backfill(
-    documents: tuple[str, ...],
-    moves: tuple[tuple[str, str], ...],
-    dry_run: bool,
-    verbose: bool,
-    output: str,
-) -> None:
-    """Make records for decisions that were written by hand.
-
-    Without DOCUMENTS it takes every decision document. With --moved it makes no record: records
-    whose documents were renamed get the new names.
-
-    orbit adr backfill docs/design/search/4_decisions.md
-    orbit adr backfill --moved docs/adr docs/decisions
-    """
-    if documents and moves:
-        raise UsageError(
-            "--moved makes no records, so it takes no documents", hint="run one after the other"
-        )
-
-    report = open_registry().backfill(documents, moves=moves, dry_run=dry_run)
-    emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check"])

@@ -9,19 +9,16 @@ from orbit_registry.answers.notes import overlooked_decision_notes
 from orbit_registry.checks.check import Announce, all_checks
 from orbit_registry.checks.report import FORMATS, render, render_codes, with_codes
 from orbit_registry.cli.output import (
-    emit,
-    format_option,
     from_root,
     open_registry,
     print_note,
     print_notes,
 )
 from orbit_registry.cli.writer import give, say
-from orbit_registry.errors import RefusedError, UsageError, plural
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.seams import NO_LOOP, way
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import ORBIT
@@ -223,16 +220,17 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool
 
 def _holds_record(registry: Registry) -> Callable[[str], bool]:
     """Return whether a file or a folder from the root holds a record or a document of one."""
-    records = registry.collection.records
-    files = [
-        path
-        for record in records
-        for path in (record.path, record.source.path if record.source else "")
-        if path
-    ]
-    return lambda path: (
-        any(f"{file}/".startswith(f"{path.strip('./')}/") for file in files) or not path.strip("./")
-    )
+    files: list[str] = []
+    for record in registry.collection.records:
+        files.append(record.path)
+        if record.source is not None:
+            files.append(record.source.path)
+
+    def holds(path: str) -> bool:
+        folder = path.strip("./")
+        return not folder or any(f"{file}/".startswith(f"{folder}/") for file in files)
+
+    return holds
 
 
 def _existing(registry: Registry, path: str) -> str:
@@ -240,56 +238,6 @@ def _existing(registry: Registry, path: str) -> str:
     if not (registry.workspace.root / relative).exists():
         raise UsageError(f"{path!r} is not there", hint="name files and folders from where you are")
     return relative
-
-
-@click.group()
-def baseline() -> None:
-    """Record today's findings, so that only new ones fail.
-
-    orbit baseline update
-    """
-
-
-@baseline.command("update")
-@format_option
-def update(output: str) -> None:
-    """Write all present findings into the baseline.
-
-    orbit baseline update && git diff .orbit/baseline.yaml
-    """
-    registry = open_registry()
-    before = read_baseline(registry.workspace)[0]
-    count, changed = registry.update_baseline()
-    after = read_baseline(registry.workspace)[0]
-    added, gone = (after - before).total(), (before - after).total()
-    text = f"{plural(count, 'finding')} in the baseline" + (
-        f": {added} new, {gone} gone" if changed else ", as before"
-    )
-
-    data = {"held": count, "changed": changed, "added": added, "gone": gone}
-    emit(output, data, text, next_commands=["orbit check --all"])
-
-
-@click.command()
-@click.option("--dry-run", is_flag=True, help="Print what would be done; do nothing.")
-@format_option
-@click.pass_context
-def resolve(context: click.Context, dry_run: bool, output: str) -> None:
-    """Repair a merge: numbers, decision logs, votes.
-
-    It works from git's index. If two branches took one number, the record of the default branch
-    keeps it. The other one gets a new number, its citations follow, and its old id still resolves.
-    Nothing is committed.
-
-    orbit resolve --dry-run
-    """
-    report = open_registry().resolve(dry_run=dry_run)
-    emit(
-        output, report.as_data(), report.text(), next_commands=["git diff --cached", "orbit check"]
-    )
-
-    if report.unresolved:
-        context.exit(1)
 
 
 @click.command("merge-driver", hidden=True)

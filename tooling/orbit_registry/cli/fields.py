@@ -1,10 +1,8 @@
 """Options made from a kind's schema, and record fields made from options."""
 
-import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
@@ -15,7 +13,6 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.writer import FIXED
-from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
 _SHARED = ("scope", "links", "evidence", "legacy_ids", "distinct_from", "freshness", "labels")
 MANAGED = FIXED | {
@@ -25,7 +22,6 @@ MANAGED = FIXED | {
     "title",
     "reviewed_at",
 }  # fields that have options of their own, or none
-STANDARD_INPUT = "-"
 
 
 class _RequiredUnlessEdited(click.Option):
@@ -174,23 +170,26 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
         if value is not None and value != []:
             fields[name] = value
 
+    def words(option: str) -> list[str]:
+        return list(values.get(option, ()))
+
     scope = {
-        "paths": list(values.get("path", ())),
-        "tags": list(values.get("tag", ())),
-        "symbols": list(values.get("symbol", ())),
-        "uses": list(values.get("uses", ())),
+        "paths": words("path"),
+        "tags": words("tag"),
+        "symbols": words("symbol"),
+        "uses": words("uses"),
         "semantic_seed": values.get("semantic_seed"),
     }
-
     others: dict[str, object] = {
-        "scope": {axis: words for axis, words in scope.items() if words},
-        "labels": list(values.get("label", ())),
-        "evidence": [evidence_from(text) for text in values.get("evidence", ())],
-        "legacy_ids": list(values.get("legacy_id", ())),
-        "distinct_from": list(values.get("distinct_from", ())),
+        "scope": {axis: value for axis, value in scope.items() if value},
+        "labels": words("label"),
+        "evidence": [*map(evidence_from, words("evidence"))],
+        "legacy_ids": words("legacy_id"),
+        "distinct_from": words("distinct_from"),
     }
     fields.update({name: value for name, value in others.items() if value})
-    return {**fields, **dict(setting_from(kind, text) for text in values.get("settings", ()))}
+    settings = [setting_from(kind, text) for text in words("settings")]
+    return {**fields, **dict(settings)}
 
 
 def evidence_from(text: str) -> dict[str, object]:
@@ -206,10 +205,9 @@ def evidence_from(text: str) -> dict[str, object]:
 
 def verbs_hint(kind: Kind) -> str:
     """Return a hint for a field that only verbs change."""
-    verbs = [
-        *map(kind.verb_of, kind.verbs.values()),
-        *(["supersede"] if "superseded" in kind.statuses else []),
-    ]
+    verbs = [*map(kind.verb_of, kind.verbs.values())]
+    if "superseded" in kind.statuses:
+        verbs.append("supersede")
     return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
 
 
@@ -325,23 +323,3 @@ def _entry_words(entry: object) -> str:
         if isinstance(entry, Mapping)
         else str(entry)
     )
-
-
-def text_from(value: str) -> str:
-    """Return the text of a file or pipe; `-` is standard input."""
-    path = Path(value)
-    if value == STANDARD_INPUT:
-        return _read_stream(sys.stdin.buffer, "the standard input")
-    if path.is_fifo():  # process substitution: `--body-file <(command)`
-        with path.open("rb") as pipe:
-            return _read_stream(pipe, value)
-    return read_text(path.resolve())
-
-
-def _read_stream(stream: BinaryIO, name: str) -> str:
-    """Read at most `RECORD_LIMIT`: a stream may be endless."""
-    content = stream.read(RECORD_LIMIT + 1)
-    if len(content) > RECORD_LIMIT:
-        message = f"{name} has more than {RECORD_LIMIT:,} bytes, the most that is read"
-        raise RefusedError(message, hint="move long text elsewhere")
-    return decode(content, Path(name))

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -114,7 +115,7 @@ def install(
         f"orbit hook test {name} --scope {data['scope']}"
         for name, (data, _) in zip(names, results, strict=True)
     ]
-    text = "\n".join(line for _, lines in results for line in lines)
+    text = "\n".join(chain.from_iterable(lines for _, lines in results))
     emit(output, {"hooks": [data for data, _ in results]}, text, next_commands=following)
     _note_path([data for data, _ in results])
 
@@ -144,11 +145,9 @@ def _install(
     if not dry_run:
         apply_changes(root, pages)
 
-    lines = [
-        f"{state.path} {'would have' if dry_run else 'has'} the hook"
-        if state.changed
-        else f"{state.path} has it"
-    ]
+    lines = [f"{state.path} has it"]
+    if state.changed:
+        lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook"]
     if state.launcher:
         lines.append(
             f"{root / installation.LAUNCHER}, which it starts, "
@@ -202,11 +201,9 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
         f"the hook {would if state.changed else 'was not'} "
         f"{'out of' if state.changed else 'in'} {state.path}"
     )
-    launcher = (
-        f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed"
-        if state.launcher
-        else ""
-    )
+    launcher = ""
+    if state.launcher:
+        launcher = f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed"
 
     ignored = (
         installation.stop_ignoring(root, state.path)
@@ -460,11 +457,11 @@ def uninstall_server(agent: str, scope: Scope | None, dry_run: bool, output: str
         f"{'out of' if state.changed else 'in'} {state.path}"
     )
     shared = mcp.sharing_agents(state) if state.changed else ""
-    loses = (
-        f"{shared} reads this file too, and {'would lose' if dry_run else 'loses'} the server"
-        if shared
-        else ""
-    )
+    loses = ""
+    if shared:
+        verb = "would lose" if dry_run else "loses"
+        loses = f"{shared} reads this file too, and {verb} the server"
+
     lines = [text, state.diff.rstrip("\n") if dry_run else "", loses, *mcp.other_files(root, state)]
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
 

@@ -6,11 +6,14 @@ import copy
 import hashlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from orbit_registry.answers.answer import answer_of
+from orbit_registry.answers.arguments import OF_FILES
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.cli.fields import (
@@ -18,11 +21,10 @@ from orbit_registry.cli.fields import (
     add_options,
     fields_from,
     merged_edit,
-    text_from,
     update_options,
     verbs_hint,
 )
-from orbit_registry.cli.operations import add_commands_below, kind_commands, print_answer
+from orbit_registry.cli.operations import TableGroup, call_of, options_of, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
@@ -30,27 +32,16 @@ from orbit_registry.cli.output import (
     format_option,
     may_ask,
     open_registry,
-    print_diagnostics,
     print_notes,
     visibility_data,
     visibility_of,
     visibility_text,
 )
-from orbit_registry.cli.records import (
-    binding_options,
-    line,
-    print_moved,
-    rejection_of,
-    review_of,
-)
 from orbit_registry.cli.writer import say
-from orbit_registry.errors import RefusedError, UsageError, plural
-from orbit_registry.judgements.status_evidence import evidence_of
-from orbit_registry.model.diagnostic import Severity
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import (
@@ -61,24 +52,13 @@ from orbit_registry.render.hits import (
     override_hint,
     show_commands,
 )
-from orbit_registry.render.records import MOST_LINES, record_data
-from orbit_registry.repository.votes import BROKEN
+from orbit_registry.render.records import record_data
 from orbit_registry.repository.writer import fields_of
-from orbit_registry.review.review import by_evidence
-from orbit_registry.workspace.author import Review, acting_role
+from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
 
 _EXAMPLE = '"Retry uploads with a new token"'
-
-
-def note_unclear(records: Sequence[Record]) -> None:
-    """Name on standard error the records that are left, as their documents state some status."""
-    for record in records[:MOST_NAMED]:
-        say(f"left: {record.id}: {evidence_of(record)}", err=True)
-
-    if len(records) > MOST_NAMED:
-        say(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
 
 
 def kind_of(name: str) -> Kind:
@@ -113,77 +93,9 @@ def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
         )
 
 
-def _supersede_command(kind: Kind) -> click.Command:
-    summary = f"Replace {kind.with_article} by another.\n\nBoth records are written, or neither."
-    example = f"orbit {kind.name} supersede OLD --with NEW"
-
-    @click.command("supersede", help=_with_examples(summary, example))
-    @click.argument("old_id", metavar="OLD")
-    @click.argument("new_id", metavar="[NEW]", required=False)
-    @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
-    @format_option
-    def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
-        if new_id is None and replacement is None:
-            usage = example.replace("OLD", old_id)
-            raise UsageError(f"which record replaces {old_id}", hint=f"`{usage}`")
-        if new_id is not None and replacement is not None:
-            message = f"both {new_id} and {replacement} are named to replace {old_id}"
-            raise UsageError(message, hint="name one of them")
-
-        registry = _registry_for(kind, old_id)
-        old, new = registry.supersede(old_id, str(new_id or replacement))
-        documents = [old.source.path] if kind.in_document and old.source else []
-        text = "\n  ".join([f"{old.id} is superseded by {new.id}", *documents, old.path, new.path])
-
-        places = registry.cited_in_code(old)
-        if places:
-            text += f"\ncode cites {old.id}; cite {new.id} where it follows that:"
-        for path, number, name in places[:MOST_LINES]:
-            text += f"\n  {path}:{number}: {name}"
-        if len(places) > MOST_LINES:
-            text += f"\n  and {len(places) - MOST_LINES} more: `orbit check` lists them"
-
-        data = record_data(old)
-        if places:
-            data["cited_in"] = [{"path": path, "line": number} for path, number, _ in places]
-
-        emit(output, [data, record_data(new)], text)
-
-    return supersede
-
-
-def _renumber_command(kind: Kind) -> click.Command:
-    follow = (
-        "Its document and every citation follow" if kind.in_document else "Every citation follows"
-    )
-    summary = (
-        f"Give {kind.with_article} another number.\n\n{follow}, and the old id still resolves."
-    )
-
-    @click.command(
-        "renumber",
-        help=_with_examples(summary, f"orbit {kind.name} renumber {_example_id(kind)} --dry-run"),
-    )
-    @click.argument("any_id", metavar="ID")
-    @click.option(
-        "--to",
-        "number",
-        type=click.IntRange(min=1),
-        help="The new number; the next free one if not given.",
-    )
-    @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
-    @format_option
-    def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
-        report = _registry_for(kind, any_id).renumber(any_id, number, dry_run=dry_run)
-        emit(output, report.as_data(), report.text(), next_commands=["git diff", "orbit check"])
-
-    return renumber
-
-
 def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
     live = kind.status(status).phase == "live"
     closes = kind.status(status).phase == "closed"
-    rejects = kind.is_rejection(kind.status(status))
 
     def move(
         any_ids: Sequence[str],
@@ -195,33 +107,19 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         of_status: str | None = None,
         dry_run: bool = False,
     ) -> None:
-        if (of_status is None) == (not any_ids):
-            raise UsageError(
-                "name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids"
-            )
+        from orbit_registry.answers.decide import decision_of, set_status
 
-        review = Review(line(by, "--by"), line(reason, "--reason"))
-        registry = open_registry()
-        if of_status is not None:
-            records = registry.collection.records.of_kind(kind.name)
-            with_status = [record for record in records if record.status.name == of_status]
-            silent, unclear = by_evidence(with_status)
-            any_ids = [record.id for record in silent]
-            note_unclear(unclear)
-
-        reviewed = review_of(
-            any_ids, review, expect, yes or not live or dry_run or of_status is not None, output
+        answer = set_status(
+            call_of(kind, output),
+            status,
+            any_ids,
+            decision_of(by, reason),
+            of_status=of_status,
+            expect=expect,
+            yes=yes,
+            dry_run=dry_run,
         )
-        reviewed = rejection_of(review, output) if rejects else reviewed
-
-        def moved(any_id: str) -> tuple[Record, Record]:
-            _refuse_other_kind(registry, kind, any_id)
-            record = registry.get(any_id)
-            return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
-
-        print_moved(
-            registry, output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}"
-        )
+        print_answer(answer_of(answer), output)
 
     unstated = [
         other.name
@@ -233,14 +131,13 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)
     ]
     if live or closes:
-        params += [
-            click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
-            click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
-        ]
+        params += options_of(_decision_options, kind)
 
     examples = [
         f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if closes else "")
     ]
+    if live:
+        params += options_of(_binding_options, kind)
     if at_once:
         params += [
             click.Option(
@@ -259,7 +156,67 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     command = click.Command(verb, params=params, callback=move, help=summary)
     command.hidden = hidden
 
-    return format_option(binding_options(command) if live else command)
+    return format_option(command)
+
+
+def _decision_options(call: Call, by: str | None = None, reason: str | None = None) -> None:
+    """Options of a decision.
+
+    Args:
+        by WHO: Who decides; you if not given.
+        reason WHY: Why; the record keeps it.
+    """
+
+
+def _binding_options(call: Call, expect: str | None = None, yes: bool = False) -> None:
+    """Options of a decision that accepts.
+
+    Args:
+        expect DIGEST: Only if the record has this digest, which `show` and `review` print.
+        yes: Do not ask; else a terminal shows the record first.
+    """
+
+
+def _new_options(
+    call: Call,
+    body_file: str | None = None,
+    fingerprint: tuple[str, ...] = (),
+    pending: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+) -> None:
+    """Options of `orbit KIND new`.
+
+    Args:
+        body_file FILE: Read `{prose}` from a file; - is stdin.
+        fingerprint PATH: What it depends on: a file, a folder, FILE#FIELD.
+        pending: Let it wait for review, as an agent's record does.
+        dry_run: Print what would be written; write nothing.
+        yes -y --yes: Do not ask; refuse a duplicate.
+    """
+
+
+def _vote_options(call: Call, task: str | None = None) -> None:
+    """Options of `orbit KIND new` where a kind has votes.
+
+    Args:
+        task: The task of the vote, if the record exists already.
+    """
+
+
+def _update_options(
+    call: Call,
+    body_file: str | None = None,
+    dry_run: bool = False,
+    editor: Annotated[bool, OF_FILES] = False,
+) -> None:
+    """Options of `orbit KIND update`.
+
+    Args:
+        body_file FILE: Read `{prose}` from a file; - is stdin.
+        dry_run: Print the change as a diff; change nothing.
+        editor: Edit the file in $VISUAL or $EDITOR.
+    """
 
 
 def add_command(kind: Kind) -> click.Command:
@@ -311,33 +268,15 @@ def add_command(kind: Kind) -> click.Command:
             edited = {**fields_of(kind, text, edited_path(registry.workspace, name)), **status}
             _add(registry, kind, edited, task, output, dry_run=dry_run, ask=ask)
 
+    editor_help = "Open it in $VISUAL or $EDITOR first."
     options: list[click.Parameter] = [
         click.Argument(["headline"], metavar=f"[{kind.headline.upper()}]", required=False),
         *add_options(kind),
-        click.Option(
-            ["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."
-        ),
-        click.Option(
-            ["--fingerprint"],
-            multiple=True,
-            metavar="PATH",
-            help="What it depends on: a file, a folder, FILE#FIELD.",
-        ),
-        click.Option(
-            ["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."
-        ),
-        click.Option(
-            ["--editor"], is_flag=True, is_eager=True, help="Open it in $VISUAL or $EDITOR first."
-        ),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Print what would be written; write nothing."
-        ),
-        click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; refuse a duplicate."),
+        *options_of(_new_options, kind),
+        click.Option(["--editor"], is_flag=True, is_eager=True, help=editor_help),
     ]
     if kind.voted:
-        options.append(
-            click.Option(["--task"], help="The task of the vote, if the record exists already.")
-        )
+        options += options_of(_vote_options, kind)
 
     summary = _with_examples(
         f"Add {kind.with_article}.",
@@ -574,26 +513,18 @@ def _update_command(kind: Kind) -> click.Command:
         if status is not None:
             raise UsageError("a status is not a field to update", hint=verbs_hint(kind))
 
+    body_file, *others = options_of(_update_options, kind)
+    assert isinstance(body_file, click.Option)
+    body_file.hidden = not kind.in_record
     params: list[click.Parameter] = [
         click.Argument(["any_id"], metavar="ID"),
         *update_options(kind),
         click.Option(
             ["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse
         ),
-        click.Option(
-            ["--body-file"],
-            metavar="FILE",
-            hidden=not kind.in_record,
-            help=f"Read `{kind.prose}` from a file; - is stdin.",
-        ),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Print the change as a diff; change nothing."
-        ),
+        body_file,
+        *others,
     ]
-    if not kind.in_document:
-        params.append(
-            click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR.")
-        )
 
     summary = _with_examples(
         f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not "
@@ -611,46 +542,6 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
         return registry.replace_text(record.id, before, after)
 
 
-def _sync_command(kind: Kind) -> click.Command:
-    summary = (
-        f"Check the files and votes of {kind.labels.lower()}.\n\n"
-        "It names each file and line that can't be read, changes none of them, and updates the "
-        "snapshot."
-    )
-
-    @click.command("sync", help=_with_examples(summary, f"orbit {kind.name} sync"))
-    @format_option
-    def sync(output: str) -> None:
-        registry = open_registry()
-        folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
-        every = registry.collection.problems
-        problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]
-        broken = [problem for problem in problems if problem.code == BROKEN]
-
-        votes = sum(
-            len(distinct_votes(record.votes))
-            for record in registry.collection.records.of_kind(kind.name)
-        )
-        result = registry.sync()
-        wrong = any(problem.severity is Severity.ERROR for problem in problems)
-
-        if output == "text":
-            print_diagnostics(problems)
-
-        text = f"{plural(votes, 'vote')}, {plural(len(broken), 'line')} skipped\n{result.text()}"
-        data = {"votes": votes, "skipped": len(broken), "snapshot": result.as_data()}
-        emit(
-            output,
-            data,
-            text,
-            next_commands=['orbit query "FROM vote_ranking"'],
-            diagnostics=problems,
-            ok=not wrong,
-        )
-
-    return sync
-
-
 def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with the verbs that every kind has."""
     kind = kind_of(name)
@@ -659,16 +550,9 @@ def kind_group(name: str) -> click.Group:
         f"orbit {name} list",
         f"orbit {name} show {_example_id(kind)}",
     )
-    group = click.Group(name, help=summary, no_args_is_help=True)
-    declared = kind_commands(kind)
+    group = TableGroup(name, summary, kind)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
-    commands += [
-        declared["list"],
-        declared["show"],
-        declared["search"],
-        _update_command(kind),
-        _supersede_command(kind),
-    ]
+    commands.append(_update_command(kind))
 
     for verb, status in kind.verbs.items():
         standard = kind.verb_of(status)
@@ -677,13 +561,9 @@ def kind_group(name: str) -> click.Group:
         if standard != verb:
             commands.append(_status_command(kind, verb, status, hidden=True))
 
-    commands += [_renumber_command(kind)] if kind.numbering == "sequence" else []
-    commands += [declared["vote"], _sync_command(kind)] if kind.voted else []
     for command in commands:
-        if command.name != "supersede" or "superseded" in kind.statuses:
-            group.add_command(command)
+        group.add_command(command)
 
-    add_commands_below(group)
     add_synonym(group)
     return group
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.answers.table import commands
+from orbit_registry.cli.help import finished
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
@@ -44,17 +45,17 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Write": {
         "adr": ("adr:group", "Write, list and change decisions (ADRs)."),
         "learning": ("learning:group", "Write, list and change learnings."),
-        "link": ("records:link", "Link two records."),
-        "unlink": ("records:unlink", "Remove a link between two records."),
+        "link": ("", ""),
+        "unlink": ("", ""),
         "scope": ("", ""),
         "run": ("resources:run_command", "Run a reviewed script that is a resource."),
         "refresh": ("resources:refresh_command", "Update a resource from its file."),
     },
     "Review": {
-        "review": ("review:review_command", "List what needs a person's attention."),
-        "accept": ("review:accept", "Accept records that wait for review."),
-        "reject": ("review:reject", "Reject records that wait for review."),
-        "retire": ("review:retire", "Retire records that no longer hold."),
+        "review": ("", ""),
+        "accept": ("", ""),
+        "reject": ("", ""),
+        "retire": ("", ""),
         "stale": ("", ""),
         "verify": ("", ""),
     },
@@ -65,15 +66,15 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "match": ("", ""),
         "explain": ("", ""),
         "related": ("", ""),
-        "brief": ("brief:brief", "Print what an agent should know before a task."),
+        "brief": ("", ""),
         "query": ("", ""),
     },
     "Check": {
         "check": ("check:check", "Check all records: the gate for CI."),
         "diff": ("diff:diff", "Show what a change does to the records."),
         "audit": ("", ""),
-        "baseline": ("check:baseline", "Record today's findings, so that only new ones fail."),
-        "resolve": ("check:resolve", "Repair a merge: numbers, decision logs, votes."),
+        "baseline": ("", ""),
+        "resolve": ("", ""),
         "coverage": ("", ""),
     },
     "Publish": {
@@ -81,7 +82,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "snapshot": ("", ""),
     },
     "Learn from work": {
-        "lessons": ("learning:lessons_group", "Read and manage learnings by slug."),
+        "lessons": ("", ""),
     },
 }
 """Commands by job: where each is, and its line in the help; both are empty where the table of
@@ -100,7 +101,7 @@ def jobs() -> dict[str, dict[str, str]]:
         for job, added in extra.commands.items():
             lines.setdefault(job, {}).update({name: each.line for name, each in added.items()})
 
-    listed = {name for rows in lines.values() for name in rows}
+    listed = {*itertools.chain.from_iterable(lines.values())}
     for name, row in declared.items():
         if row.job and name not in listed and " " not in name:
             lines.setdefault(row.job, {})[name] = row.line
@@ -125,18 +126,19 @@ START: Mapping[str, tuple[str, ...]] = {
 """Commands on the first page of the help."""
 _FURTHER = """
 apply capture clear completion coverage ensure events fail failure lessons note pitch proposal
-propose prove refresh replay retro run sync unlink watchdog
+propose prove refresh replay resource retro run snapshot sync unlink watchdog
 """
 FURTHER = frozenset(_FURTHER.split())
 """Commands that the list of all commands only names: few people type them."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
-    "queue": ("review:queue", "List what waits for review."),
-    "promote": ("review:promote", "Accept records that wait for review."),
+    "queue": ("", ""),
+    "promote": ("", "Accept records that wait for review."),
     "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
 }
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
-
+SYNONYMS = {"promote": "accept"}
+"""Earlier names of operations."""
 USUAL_WORDS = {
     "build": "orbit site build",
     "delete": "orbit retire ID",
@@ -154,6 +156,7 @@ USUAL_WORDS = {
     "--edit": "--body-file FILE",
     "--json": "--format json",
     "resource new": "orbit import doc FILE",
+    "supersede --by": "--with NEW",
 }
 """Words that other programs take, and what does the same here."""
 
@@ -212,10 +215,10 @@ class Commands(_Suggesting):
         if target:
             module, _, name = target.partition(":")
             command = getattr(importlib.import_module(module), name)
-        elif cmd_name in commands():
+        elif SYNONYMS.get(cmd_name, cmd_name) in commands():
             from orbit_registry.cli.operations import table_command
 
-            command = table_command(cmd_name)
+            command = table_command(SYNONYMS.get(cmd_name, cmd_name))
         elif cmd_name == "help":
             command = help_command
         elif cmd_name in _kind_names():
@@ -227,7 +230,7 @@ class Commands(_Suggesting):
         elif cmd_name == "new":
             command = _New("new", help=_NEW_HELP, hidden=True)
 
-        return command and _with_example_lines(command)
+        return command and finished(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands that most people need, without importing them."""
@@ -240,29 +243,6 @@ class Commands(_Suggesting):
         """Name the command that lists the rest."""
         formatter.write_paragraph()
         formatter.write_text("All commands by job: orbit help --all")
-
-
-_EXAMPLES = re.compile(r"(?<=\n\n)( *)(?=(?:orbit|eval) )")
-
-
-def _with_example_lines(command: click.Command) -> click.Command:
-    # click keeps the lines of a paragraph that begins with this character.
-    command.help = _EXAMPLES.sub("\\1\b\n\\1", command.help or "")
-    _take_consent(command)
-    for inner in command.commands.values() if isinstance(command, click.Group) else ():
-        _with_example_lines(inner)
-    return command
-
-
-def _take_consent(command: click.Command) -> None:
-    """Let a command that has a trial take `--yes` too, where it asks nothing: a script says so
-    once for every command.
-    """
-    flags = {flag for parameter in command.params for flag in parameter.opts}
-    if "--dry-run" in flags and "--yes" not in flags:
-        command.params.append(
-            click.Option(["--yes"], is_flag=True, hidden=True, expose_value=False)
-        )
 
 
 class _New(_Suggesting):
@@ -378,7 +358,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or refusal, 2 usage, 3 internal error."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWER_COLLECTIONS, 20, 100)
-    sys.exit(run(words))
+    code = run(words)
+
+    # A process that ends needs no look at each of its objects: 60 ms after a sync.
+    gc.freeze()
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -524,7 +508,7 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
     )
     examples = [line.strip() for line in lines if line.strip().startswith("orbit ")]
     options = parameter.opts if isinstance(parameter, click.Option) else ()
-    with_option = [line for line in examples if any(name in line.split() for name in options)]
+    with_option = [line for line in examples if {*options} & {*line.split()}]
     example = next(iter((*with_option, *examples)), None)
     if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"

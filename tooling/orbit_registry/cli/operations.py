@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from orbit_registry.answers.answer import Answer, answer_of
-from orbit_registry.answers.arguments import Argument
+from orbit_registry.answers.arguments import Argument, arguments_of
 from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import Operation, commands, of_kinds
+from orbit_registry.answers.table import Operation, Row, commands, rows
+from orbit_registry.answers.words import words_of
+from orbit_registry.cli.help import finished
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -26,6 +28,7 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.writer import give, say
+from orbit_registry.errors import did_you_mean
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.render.blocks import rendered
@@ -65,25 +68,47 @@ def command_of(operation: Operation, kind: Kind | None = None) -> click.Command:
 def table_command(name: str) -> click.Command:
     """Return the command `orbit NAME`, with those below it where it is a group."""
     operation = commands()[name].load()
-    if not operation.is_group:
-        return command_of(operation)
-
-    group = click.Group(name, help=operation.words.help, no_args_is_help=True)
-    add_commands_below(group)
-    return group
+    return TableGroup(name, operation.words.help) if operation.is_group else command_of(operation)
 
 
-def add_commands_below(group: click.Group) -> None:
-    """Add the commands whose names begin with that of a group."""
-    for below, row in commands().items():
-        if below.startswith(f"{group.name} "):
-            group.add_command(command_of(row.load()))
+class TableGroup(click.Group):
+    """The commands whose names in the table begin with that of a group, and those of a kind; each
+    is made, and its module imported, when it is wanted.
+    """
 
+    def __init__(self, name: str, words: str, kind: Kind | None = None) -> None:
+        super().__init__(name, help=words, no_args_is_help=True)
+        self.kind = kind
 
-def kind_commands(kind: Kind) -> Mapping[str, click.Command]:
-    """Return the commands that the table has for a kind, by name."""
-    chosen = [each for each in of_kinds() if each.of_kind is not None and each.of_kind(kind)]
-    return {each.verb: command_of(each, kind) for each in chosen}
+    @cached_property
+    def rows(self) -> Mapping[str, Row]:
+        """Rows of the table by the last words of their names."""
+        of_kind = [row for row in rows() if self.kind is not None and row.serves(self.kind)]
+        below = [row for row in rows() if row.name.startswith(f"{self.name} ")]
+        return {row.name.rpartition(" ")[2]: row for row in (*of_kind, *below)}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*self.commands, *self.rows})
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments; name a near one if there is none."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
+            near = did_you_mean(word, self.list_commands(ctx), "'")
+            ctx.fail(f"No such command {word!r}. {near[:1].upper()}{near[1:]}".rstrip())
+
+        return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, one that is not in the table first."""
+        if cmd_name in self.commands or cmd_name not in self.rows:
+            return self.commands.get(cmd_name)
+
+        row = self.rows[cmd_name]
+        return finished(command_of(row.load(), self.kind if row.is_of_kinds else None))
 
 
 def _run(
@@ -94,10 +119,7 @@ def _run(
     output: str,
     **values: Any,
 ) -> None:
-    opened = cache(open_registry)
-    # A question goes to standard error, so the answer itself may go into a pipe.
-    person = Terminal() if output == "text" and sys.stdin.isatty() else None
-    call = Call(opened, kind, person, form=output, progress=progress_display)
+    call = call_of(kind, output)
     chosen = {argument.name: values[argument.name] for argument in arguments}
 
     answer = answer_of(operation.run(call, **chosen))
@@ -108,7 +130,14 @@ def _run(
         print_notes(answer.notes)
 
     if operation.lists:
-        warn_of_unread(opened())
+        warn_of_unread(call.registry)
+
+
+def call_of(kind: Kind | None, output: str) -> Call:
+    """Return the call of a command: its registry is opened when it is wanted."""
+    # A question goes to standard error, so the answer itself may go into a pipe.
+    person = Terminal() if output == "text" and sys.stdin.isatty() else None
+    return Call(cache(open_registry), kind, person, form=output, progress=progress_display)
 
 
 def print_answer(answer: Answer, output: str) -> None:
@@ -146,32 +175,42 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
     if not argument.flags:
         return _placed(argument)
 
-    form: Callable[..., Any] | None = _click_type(argument.schema)
-    is_switch = argument.schema["type"] == "boolean"
-    has_default = argument.default not in (None, "", (), False)
+    form: Any = {"type": _click_type(argument.schema)}
+    if argument.schema["type"] == "boolean":
+        form = {"is_flag": True}
+    elif argument.is_list:
+        form |= {"multiple": True, "nargs": 2 if argument.is_of_pairs else 1}
+
     return click.Option(
         [*argument.flags, argument.name],
-        type=None if is_switch else form,
-        is_flag=is_switch,
-        multiple=argument.is_list,
         required=argument.required,
         default=() if argument.is_list else argument.default,
-        show_default=has_default,
+        show_default=argument.default not in (None, "", (), False),
         metavar=argument.metavar or None,
         help=filled(argument.help, kind),
         hidden="hidden" in argument.schema,
+        **form,
     )
 
 
+def options_of(function: Callable[..., Any], kind: Kind) -> list[click.Parameter]:
+    """Return the options that the signature and the docstring of a function declare."""
+    declared = arguments_of(function, words_of(function.__doc__ or ""), kind)
+    return [parameter_of(argument, kind) for argument in declared]
+
+
 def _placed(argument: Argument) -> click.Argument:
-    return click.Argument(
+    placed = click.Argument(
         [argument.name],
         type=_click_type(argument.schema),
         nargs=-1 if argument.is_list else 1,
         required=argument.required,
-        default=None if argument.is_list or argument.required else argument.default,
         metavar=argument.metavar or None,
     )
+    if not (argument.is_list or argument.required):
+        placed.default = argument.default
+
+    return placed
 
 
 def _click_type(schema: Mapping[str, Any]) -> Any:
@@ -206,5 +245,9 @@ def filled(text: str, kind: Kind | None) -> str:
     if kind.numbering == "sequence":
         example = sequence_id(kind.prefix, EXAMPLE_NUMBER)
     return text.format(
-        kind=kind.name, a_kind=kind.with_article, kinds=kind.labels.lower(), id=example
+        kind=kind.name,
+        a_kind=kind.with_article,
+        kinds=kind.labels.lower(),
+        id=example,
+        prose=kind.prose,
     )

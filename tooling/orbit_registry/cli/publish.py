@@ -6,21 +6,18 @@ from pathlib import Path
 import click
 
 from orbit_registry.answers.exports import need_site
-from orbit_registry.cli.operations import add_commands_below
+from orbit_registry.cli.operations import TableGroup
 from orbit_registry.cli.output import open_registry, progress_display
 from orbit_registry.cli.writer import say
 
+WORDS = """Build or serve the site.
 
-@click.group("site")
-def site_group() -> None:
-    """Build or serve the site.
-
-    orbit site build --out site
-    orbit site serve
-    """
+orbit site build --out site
+orbit site serve
+"""
 
 
-add_commands_below(site_group)
+site_group = TableGroup("site", WORDS)
 
 
 @site_group.command("serve")

@@ -2,11 +2,15 @@
 
 import sys
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
-from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
+from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.inputs import STANDARD_INPUT
+from orbit_registry.cli.fields import fields_from, shared_options
+from orbit_registry.cli.operations import options_of
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry
 from orbit_registry.cli.setup import import_records
 from orbit_registry.cli.writer import say
@@ -49,6 +53,35 @@ def import_group() -> None:
 import_group.add_command(import_records, _RECORDS)
 
 
+def _file_options(
+    call: Call,
+    title: str | None = None,
+    versions: tuple[str, ...] = (),
+    strategy: Annotated[str, Form(enum=STRATEGIES)] | None = None,
+    preview: bool = False,
+    pending: bool = False,
+    dry_run: bool = False,
+) -> None:
+    """Options of `orbit import doc` and `script`.
+
+    Args:
+        title --title: Its title; else its first heading or its file's name.
+        versions --version V: A version it is for; repeatable.
+        strategy --chunks: How search splits the text.
+        preview: Print the chunks; write nothing.
+        pending: Let it wait for review, as an agent's record does.
+        dry_run: Print what would be written; write nothing.
+    """
+
+
+def _document_options(call: Call, name: str | None = None) -> None:
+    """Options of `orbit import doc`.
+
+    Args:
+        name --name: The name of the copy; else the file's name.
+    """
+
+
 def _import_command(type_: str, summary: str) -> click.Command:
     kind = load_kinds()[intake.KIND]
 
@@ -70,10 +103,9 @@ def _import_command(type_: str, summary: str) -> click.Command:
         if pending:
             fields["status"] = kind.initial["agent"]
 
-        chunking = {
-            **mapping_in(fields, "chunking"),
-            **({"strategy": strategy} if strategy else {}),
-        }
+        chunking = dict(mapping_in(fields, "chunking"))
+        if strategy:
+            chunking["strategy"] = strategy
 
         if source == STANDARD_INPUT and type_ == intake.DOC:
             text = intake.source_from_stream(sys.stdin.buffer)
@@ -94,13 +126,10 @@ def _import_command(type_: str, summary: str) -> click.Command:
             return
 
         waits = " (waits for review)" if done.record.phase == "pending" else ""
-        was = (
-            "would be added"
-            if dry_run and done.is_new
-            else "added"
-            if done.is_new
-            else "there already, unchanged"
-        )
+        was = "there already, unchanged"
+        if done.is_new:
+            was = "would be added" if dry_run else "added"
+
         head = f"{done.record.id}{waits}  {done.record.title}: {was}, {_chunk_count(done.cut)}"
         line = f"{head}\n  {_record_path(done.record, text)}"
         data = {
@@ -120,31 +149,11 @@ def _import_command(type_: str, summary: str) -> click.Command:
 
     params: list[click.Parameter] = [
         click.Argument(["source"], metavar="PATH"),
-        click.Option(["--title"], help="Its title; else its first heading or its file's name."),
-        click.Option(
-            ["--version", "versions"],
-            multiple=True,
-            metavar="V",
-            help="A version it is for; repeatable.",
-        ),
+        *options_of(_file_options, kind),
         *shared_options(),
-        click.Option(
-            ["--chunks", "strategy"],
-            type=click.Choice(STRATEGIES),
-            help="How search splits the text.",
-        ),
-        click.Option(["--preview"], is_flag=True, help="Print the chunks; write nothing."),
-        click.Option(
-            ["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."
-        ),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Print what would be written; write nothing."
-        ),
     ]
     if type_ == intake.DOC:
-        params.insert(
-            2, click.Option(["--name"], help="The name of the copy; else the file's name.")
-        )
+        params += options_of(_document_options, kind)
 
     return format_option(click.Command(type_, params=params, callback=take, help=summary))
 
@@ -214,7 +223,9 @@ def refresh_command(
         versions or None, {**chunking, "strategy": strategy} if strategy else None, moved
     )
     done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
-    was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
+    was = "unchanged"
+    if done.is_changed:
+        was = "would be refreshed" if dry_run else "refreshed"
 
     refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
     head = f"{done.record.id}  {done.record.title}: {was} ({refs}), {_chunk_count(done.cut)}"
@@ -291,10 +302,11 @@ def _cut_data(cut: Cut) -> dict[str, object]:
         "continues",
         "warning",
     )
-    chunks = [
-        {**{name: getattr(chunk, name) for name in names}, "warning": chunk.warning or None}
-        for chunk in cut.chunks
-    ]
+    chunks = []
+    for chunk in cut.chunks:
+        row = {name: getattr(chunk, name) for name in names}
+        chunks.append({**row, "warning": chunk.warning or None})
+
     return {"strategy": cut.strategy, "chunks": chunks}
 
 

@@ -282,7 +282,7 @@ def import_records(
             source,
             assume=assume,
             dry_run=dry_run,
-            on_step=lambda step: show(step, 0, 1),
+            on_step=show,
         )
 
     emit(

@@ -6,11 +6,13 @@ last newline shift nothing. Code and HTML blocks have no structure.
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, pairwise, takewhile
@@ -181,12 +183,31 @@ def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> S
     return items[first:beyond]
 
 
-@lru_cache(maxsize=4096)
-def parse_markdown(text: str) -> Document:
-    """Read the structure of `text`.
+_reader: ContextVar[Callable[[str], Document] | None] = ContextVar("reader", default=None)
+"""What gives the structure of a text with more that it reads at once."""
 
-    Never fails. The cache has 18 kB a document: several readers ask about one.
+
+@contextlib.contextmanager
+def read_with(reader: Callable[[str], Document]) -> Iterator[None]:
+    """Have a reader give the structures of texts: one that also makes HTML of them parses once what
+    would be parsed twice.
     """
+    token = _reader.set(reader)
+    try:
+        yield
+    finally:
+        _reader.reset(token)
+
+
+def parse_markdown(text: str) -> Document:
+    """Read the structure of `text`; never fails."""
+    reader = _reader.get()
+    return reader(text) if reader else _structure(text)
+
+
+@lru_cache(maxsize=4096)
+def _structure(text: str) -> Document:
+    """Read a structure. The cache has 18 kB a document: several readers ask about one."""
     env: dict[str, Any] = {}
     tokens = _parser().parse(parsed_text(text), env)
     return structure_of(text, tokens, env)

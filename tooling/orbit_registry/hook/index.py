@@ -24,12 +24,13 @@ from orbit_registry.model.fields import (
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from orbit_registry.hook.matcher import Program
 
     Patterns = dict[str, list[int]]
-    Chances = list[int]
+    Posting = tuple[float, list[int], list[int]]
     Runs = list[tuple[float, str, str]]
 
 PRIME = 1_000_000_000_000_000_003
@@ -64,7 +65,7 @@ _OPEN = (
 )  # what is not a file, a pipe, answers at once
 DAMAGE = (KeyError, IndexError, ValueError, OverflowError, TypeError, EOFError, OSError)
 """What reading a damaged index raises."""
-WORD = 8  # bytes of a number that says where a part is, and of a checksum
+WORD = 8  # bytes of a number that says where a part is, and of a checksum; of all, at the end
 HEAD = 0  # the part that describes all others
 
 
@@ -81,6 +82,11 @@ class NoIndex:
 def checksum(content: bytes) -> int:
     """Return the hash of some bytes that keys and the header use."""
     return int.from_bytes(content, "little") % PRIME
+
+
+def hash_of(key: str) -> int:
+    """Return the hash by which the part with a key is looked up."""
+    return checksum(key.encode("utf-8", "surrogatepass"))
 
 
 def open_index(root: str) -> "Index | NoIndex":
@@ -144,7 +150,8 @@ class Index:
         head: dict[str, Any] = loads(self.content_of(HEAD))
 
         self.parts: int = head["parts"]
-        _, self.length = self._places(self.parts - 1)
+        _, end = self._places(self.parts - 1)
+        self.length = end + WORD
         if self.length > source.size:
             raise ValueError("the push index is cut off")
 
@@ -154,11 +161,13 @@ class Index:
         self.settings: int = head["settings"]
         self.unread: int = head["unread"]
         self.min_relevance: float = head["min_relevance"]
-        self.unknown_worth: int = head["unknown"]
-        self.run_worth: int = head["run"]
+        self.texts: str = head["texts"]
+        self.chosen: str = head["chosen"]
+        self.unknown_worth: float = head["unknown"]
+        self.run_worth: float = head["run"]
         self.flags: bytes = head["flags"]
         self._first: dict[str, int] = head["first"]
-        self._buckets: dict[str, int] = head["buckets"]
+        self._sizes: dict[str, int] = head["sizes"]
 
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
         self._loaded: dict[int, Any] = {}
@@ -178,7 +187,13 @@ class Index:
             raise ValueError("the push index is damaged")
         return body
 
-    def _part(self, section: str, number: int) -> "Any":
+    def raw(self, section: str) -> "Iterator[bytes]":
+        """Yield the parts of a section as they are in the file, unchecked."""
+        first = self._first[section]
+        for part in range(first, first + self._sizes[section]):
+            yield self.source.read(*self._places(part))
+
+    def part(self, section: str, number: int = 0) -> "Any":
         """Return a part of a section."""
         part = self._first[section] + number
         if part not in self._loaded:
@@ -187,8 +202,7 @@ class Index:
 
     def _bucket(self, section: str, key: str) -> "Any":
         """Return the part of a section that has a key, if there is such a key."""
-        encoded = key.encode("utf-8", "surrogatepass")
-        return self._part(section, checksum(encoded) % self._buckets[section])
+        return self.part(section, hash_of(key) % self._sizes[section])
 
     def read(self, start: int, end: int) -> bytes:
         """Return bytes of the file."""
@@ -226,36 +240,59 @@ class Index:
         self._add(key, (("", ""),), hits, patterns)
         return hits, patterns
 
-    def word(self, word: str) -> "tuple[str, int, list[int], list[int]] | None":
+    def word(self, word: str) -> "tuple[str, float, dict[int, float]] | None":
         """Return the term of a word, what it weighs at most,
-        and the numbers of the records that have it with what it weighs there.
+        and what it weighs in the records that have it, by their numbers.
         """
-        forms, _ = self._bucket("words", word)
+        forms, _, _ = self._bucket("words", word)
         term = forms.get(word, word)
-        _, terms = self._bucket("words", term)
-        if term not in terms:
+        worth, slots, counts = self.posting(term)
+        if not slots:
             return None
 
-        worth, numbers, weights = terms[term]
-        return term, worth, numbers, weights
+        numbers, _ = self.part("numbers")
+        norms = self.part("norms")
+        weights: dict[int, float] = {}
+        for slot, count in zip(slots, counts, strict=True):
+            number = numbers[slot]
+            weight = worth * count / (count + norms[slot])
+            if number >= 0 and weight > weights.get(number, 0.0):
+                weights[number] = weight
 
-    def chances(self) -> "Chances":
-        """Return two numbers a record: what a word of another text weighs in it on average,
+        return term, worth, weights
+
+    def posting(self, term: str) -> "Posting":
+        """Return what a term weighs at most, the texts that have it, and what it counts there."""
+        _, terms, _ = self._bucket("words", term)
+        posting: Posting = terms.get(term, (0.0, [], []))
+        return posting
+
+    def texts_with_name(self, name: str) -> list[int]:
+        """Return the texts that have an identifier which is no word of theirs."""
+        _, _, names = self._bucket("words", name)
+        texts: list[int] = names.get(name, [])
+        return texts
+
+    def chance(self, number: int) -> tuple[float, float]:
+        """Return what a word of another text weighs in a record on average,
         and how far from that chance leads.
         """
-        chances: Chances = self._part("chances", 0)
-        return chances
+        _, places = self.part("numbers")
+        chances = self.part("chances")
+        at = 2 * places[number]
+        return chances[at], chances[at + 1]
 
     def runs(self, number: int) -> "Runs":
         """Return the texts of a record: what each has below the line,
         and its terms in a row: those of its title and tags, and those of its body.
         """
-        runs: Runs = self._part("runs", number)
+        _, places = self.part("numbers")
+        runs: Runs = self.part("runs", places[number])
         return runs
 
     def row(self, number: int) -> Row:
         """Return a record by its number."""
-        values = self._part("rows", number)
+        values = self.part("rows", number)
         if len(values) != FIELDS:
             raise ValueError("the push index is damaged")
         return Row(number, values, self.flags[number])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Call
 
 KEPT_DAYS = 14  # age at which a session's files in a private folder are removed
-INDEX = "hook-17.idx"
+INDEX = "hook-18.idx"
 MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 _FOLDERS = (".orbit/state/inbox/", ".orbit/inbox/", ".orbit/")  # of kinds with records

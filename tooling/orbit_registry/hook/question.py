@@ -2,9 +2,9 @@
 
 A score is that of `search.index`: what words and words in a row weigh in a record, as a part of
 what the words weigh at most. That part would fall with each further sentence, so the divisor has
-an end, for records that weigh more than `matching.chance` explains. A word that no record has
-counts as one that is in none. The index knows the words of records and their stems; another form
-of one is found by taking its ending off: to load a stemmer takes longer than all else.
+an end, for records that weigh more than chance explains (`matching.words`). A word that no record
+has counts as one that is in none. The index knows the words of records and their stems; another
+form of one is found by taking its ending off: to load a stemmer takes longer than all else.
 """
 
 from itertools import pairwise
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from orbit_registry.hook.index import Index
 
-    Term = tuple[str, int, list[int], list[int]]
+    Term = tuple[str, float, dict[int, float]]
 
 _TO_GO_ON = (
     "again ahead alright carry change check continue cool done else exactly fix fine go good great "
@@ -53,9 +53,9 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
     if len(query) - len(GENERIC.intersection(query)) < fewest:
         return []
 
-    best = 0
+    best = 0.0
     unknown = 0
-    weights: dict[int, int] = {}
+    weights: dict[int, float] = {}
     term_of: dict[str, str] = {}
     for word in query:
         known = _known(index, word)
@@ -63,11 +63,11 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
             unknown += 1
             continue
 
-        term, worth, numbers, weights_of_term = known
+        term, worth, weights_of_term = known
         if term not in term_of.values():
             best += worth
-            for number, weight in zip(numbers, weights_of_term, strict=True):
-                weights[number] = weights.get(number, 0) + weight
+            for number, weight in weights_of_term.items():
+                weights[number] = weights.get(number, 0.0) + weight
 
         term_of[word] = term
 
@@ -75,17 +75,13 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
 
     best += unknown * index.unknown_worth
     count = len({*term_of.values()}) + unknown
-    chances = index.chances()
     ranked = sorted(weights.items(), key=lambda hit: (-hit[1], hit[0]))
-    return [
-        (number, _score(index, chances[2 * number : 2 * number + 2], weight, best, count))
-        for number, weight in ranked
-    ]
+    return [(number, _score(index, number, weight, best, count)) for number, weight in ranked]
 
 
-def _score(index: "Index", chance: list[int], weight: int, best: int, count: int) -> float:
+def _score(index: "Index", number: int, weight: float, best: float, count: int) -> float:
     """Return how well `count` words fit a record, which they weigh at most `best` in."""
-    mean, spread = chance
+    mean, spread = index.chance(number)
     divisor = best
     if weight >= count * mean + count**0.5 * spread:  # chance does not explain it
         divisor = min(best, ENOUGH * index.unknown_worth)
@@ -93,7 +89,7 @@ def _score(index: "Index", chance: list[int], weight: int, best: int, count: int
     return min(weight / divisor, 1.0)
 
 
-def _add_runs(index: "Index", weights: dict[int, int], terms: list[str]) -> None:
+def _add_runs(index: "Index", weights: dict[int, float], terms: list[str]) -> None:
     """Add what two terms in a row weigh in the best records; "" is a word without a term."""
     pairs = {f" {first}  {second} " for first, second in pairwise(terms) if first and second}
     if not pairs:
@@ -108,7 +104,7 @@ def _add_runs(index: "Index", weights: dict[int, int], terms: list[str]) -> None
                 if count:
                     best = max(best, count / (count + below))
 
-            weights[number] += int(index.run_worth * best)
+            weights[number] += index.run_worth * best
 
 
 def replaced_names(text: str) -> list[str]:

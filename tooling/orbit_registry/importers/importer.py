@@ -5,7 +5,7 @@ and the baseline of the imported findings.
 import os
 import pkgutil
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from itertools import chain
@@ -19,6 +19,7 @@ from orbit_registry.importers.documents import DOCUMENTS
 from orbit_registry.matching.suggest import note_on_scopes
 from orbit_registry.matching.visibility import overlooked, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.operations.adoption import OnStep
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.repository.reader import Reading, read_collection
 from orbit_registry.seams import extras
@@ -68,6 +69,7 @@ def import_from(
     start: Path | None = None,
     assume: str | None = None,
     dry_run: bool = False,
+    on_step: OnStep = lambda step, done, of: None,
 ) -> TakeoverReport:
     """Import what another tool wrote at `path` in the format `source`."""
     formats = importers()
@@ -95,6 +97,9 @@ def import_from(
     else:
         importer = formats[source]
 
+    if importer is DOCUMENTS:
+        importer = replace(DOCUMENTS, on_step=on_step)
+
     return importer.run(target, folder, assume=assume, dry_run=dry_run)
 
 
@@ -104,18 +109,18 @@ def import_and_baseline(
     *,
     assume: str | None = None,
     dry_run: bool,
-    on_step: Callable[[str], None] = lambda step: None,
+    on_step: OnStep = lambda step, done, of: None,
 ) -> TakeoverReport:
     """Import from a path and accept the older findings; the report says how many."""
     target = Path(os.path.realpath(path))
     folders = dict.fromkeys((Path.cwd(), target if target.is_dir() else target.parent))
 
-    on_step("reading the documents")
-    report = import_from(path, source, assume=assume, dry_run=dry_run)
+    on_step("reading the documents", 0, 1)
+    report = import_from(path, source, assume=assume, dry_run=dry_run, on_step=on_step)
     if dry_run or not report.records:
         return report
 
-    on_step("checking the new records")
+    on_step("checking the new records", 0, 1)
     roots: set[Path] = set()
     count = 0
     for folder in folders:
@@ -138,7 +143,7 @@ def import_and_baseline(
         roots = {written.root}
         notes.insert(0, f"the records are in {written.root}, not in the workspace here")
 
-    on_step("working out where agents are shown them")
+    on_step("working out where agents are shown them", 0, 1)
     for root in roots:
         workspace = find_workspace(root)
         reading = Reading(workspace)

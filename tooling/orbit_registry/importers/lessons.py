@@ -197,10 +197,10 @@ def _fields(workspace: Workspace, path: str) -> dict[str, object]:
         "summary": cut_line(summary, _SUMMARY),
         "body": body or "\n\n".join(dict.fromkeys(parts)),
         "category": cut_line(str(data.get("category") or ""), 100),
-        "error_pattern": str(data.get("error_pattern") or "").strip(),
         "procedural": True if is_markdown(path) else None,
-        "scope": {axis: entries for axis, entries in scope.items() if entries},
     }
+    fields["error_pattern"] = str(data.get("error_pattern") or "").strip()
+    fields["scope"] = {axis: entries for axis, entries in scope.items() if entries}
     fields["legacy_ids"] = list(dict.fromkeys(former))
     fields["created_at"] = _moment(data.get("created_at") or data.get("captured-at"))
     if task:

@@ -6,11 +6,11 @@ import importlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.seams import targets
 
 if TYPE_CHECKING:
     from orbit_registry.formats.globs import Glob
-    from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.record import Record
     from orbit_registry.workspace.workspace import Workspace
 
@@ -107,6 +107,24 @@ def runner() -> Runner | None:
 def stated(records: Iterable[Record]) -> list[Record]:
     """Return the records that state checks."""
     return [record for record in records if FIELD in record.data]
+
+
+def not_run(records: Iterable[Record]) -> tuple[Diagnostic, ...]:
+    """Return that the checks of live records are not run, as no package is installed that does."""
+    message = "its checks are not run: no installed package runs the checks of records"
+    hint = "install one, such as `orbit_enforce`"
+    live = [record for record in stated(records) if record.phase == "live"]
+    return tuple(
+        Diagnostic(
+            "ORB1004",
+            Severity.WARNING,
+            f"{record.id}: {message}",
+            Location(record.path),
+            hint,
+            record.id,
+        )
+        for record in live
+    )
 
 
 def checks_of(records: Iterable[Record]) -> list[StatedCheck]:

@@ -287,9 +287,8 @@ def _options(record: Record, around: _Surroundings) -> Iterator[str]:
     for option in names_in_sentence(record.rejected, around.taken, count_of, number):
         yield f"it rejected {_named(option.option)}, which this one takes"
 
-    options = dict.fromkeys((*new.options.rejected, *new.rejected))
-    taken = taken_by(record) if options else ()
-    for option in names_in_sentence(options, taken, count_of, number):
+    taken = taken_by(record) if new.rejected else ()
+    for option in names_in_sentence(new.rejected, taken, count_of, number):
         yield f"it takes {_named(option.option)}, which this one rejects"
 
 

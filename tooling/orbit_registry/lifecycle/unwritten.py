@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orbit_registry.errors import listed
+from orbit_registry.formats.adr.options import chosen_option
 from orbit_registry.lifecycle.signs import Sign, SignKind
 from orbit_registry.lifecycle.subjects import (
     HOST,
@@ -266,7 +267,7 @@ def _has(text: str, name: str, *, is_common: bool) -> bool:
 def _text_of(record: Record) -> str:
     """Return what a record says, with its title as a heading and its packages as code."""
     uses = "\n".join(f"`{name}`" for name in (*record.uses, *record.globs))
-    return f"# {record.title}\n{record.options.chosen}\n{uses}\n{record.prose}"
+    return f"# {record.title}\n{chosen_option(record.prose)}\n{uses}\n{record.prose}"
 
 
 def _is_news(sign: Sign, old: _Tree, new: _Tree) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import marshal
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, compress
 from types import MappingProxyType
@@ -15,15 +16,12 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.forbidden_words import GROUP
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.purpose import purposes_in
-from orbit_registry.matching.chance import chances
 from orbit_registry.model import fields
 from orbit_registry.model.fields import GLOBS, LIST, MORE_LINE, MOVED
 from orbit_registry.model.scope import USES, files_by_package, symbol_glob
 
 if TYPE_CHECKING:
-    from orbit_registry.search.index import (
-        Weights,
-    )  # most syncs find nothing to write and need no stemmer
+    from orbit_registry.matching.words import WordParts  # most syncs need no stemmer
 
 SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
 
@@ -37,14 +35,9 @@ class Part(NamedTuple):
     wide: frozenset[int] = frozenset()
 
 
-WEIGHT_UNIT = 1 << 24
-MOST_RUNS = 100
-"""Texts of a record whose words in a row are compared with a prompt."""
-KEYS_A_PART, POSTINGS_A_PART = 8, 256
+KEYS_A_PART = 8
 MARSHAL = 2
 """Version of `marshal`: the last one whose bytes depend on nothing but the value."""
-Posting = tuple[int, list[int], list[int]]
-"""The worth of a term, the records that have it, and what it weighs in each."""
 Use = tuple[str, str, str, str]
 """Condition on a path: key, extension and depth (each may be open),
 and a pattern if these do not decide.
@@ -58,7 +51,7 @@ def pack(
     settings: int = 0,
     unread: int = 0,
     min_relevance: float = 0.0,
-    weights: Weights | None = None,
+    words: Callable[[Sequence[str]], WordParts] | None = None,
     successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
     imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
     cited: Mapping[str, Sequence[Citation]] = MappingProxyType({}),
@@ -67,7 +60,8 @@ def pack(
     last.
 
     `holdout` is the withheld share in a million, `settings` are the setting bits that are on,
-    `unread` is the number of unreadable files, `min_relevance` the score that words need.
+    `unread` is the number of unreadable files, `min_relevance` the score that words need. `words`
+    returns the parts with the words, by the paths of the records that they may lead to.
     `successors` are the paths of the records that took the place of closed ones, under each one's
     id and the paths of its texts. `imported` are the packages and modules of scopes that each file
     imports, `cited` what its citations lead to.
@@ -117,29 +111,27 @@ def pack(
         "unread": unread,
         "min_relevance": min_relevance,
         "flags": bytes(part.flags for part in ranked),
-        "unknown": 0,
-        "run": 0,
+        "texts": "",
+        "chosen": "",
+        "unknown": 0.0,
+        "run": 0.0,
     }
-    sections: dict[str, Sequence[Any]] = {
-        "keys": _in_buckets(_by_key(uses)),
-        "rows": [list(part.row) for part in ranked],
-        "words": [({}, {})],
-        "chances": [[0, 0] * len(ranked)],
-        "runs": [[]] * len(ranked),
-    }
-    if weights is not None:
+    sections: dict[str, Sequence[Any]] = {"words": [({}, {}, {})]}
+    paths_of_texts: Sequence[str] = ()
+    chosen: dict[str, int] = {}
+    if words is not None:
         led_to = {*successors, *_cited_paths(cited)}
-        is_led_to = (number < pushed or path in led_to for path, number in numbers.items())
-        by_words = dict(compress(numbers.items(), is_led_to))
+        is_led_to = [number < pushed or path in led_to for path, number in numbers.items()]
+        chosen = dict(compress(numbers.items(), is_led_to))
 
-        head["unknown"] = _fixed(weights.unknown)
-        head["run"] = _fixed(weights.run)
-        sections["words"] = _words_in_buckets(_words(weights, by_words), weights.term_of)
-        sections["chances"] = [chances(weights, by_words, len(ranked), WEIGHT_UNIT)]
-        sections["runs"] = [
-            weights.runs.get(part.row[fields.PATH], ())[:MOST_RUNS] for part in ranked
-        ]
+        parts_of_words = words([*chosen])
+        head |= parts_of_words.head
+        sections |= parts_of_words.sections
+        paths_of_texts = parts_of_words.paths
 
+    sections["numbers"] = [_numbers(paths_of_texts, chosen, len(ranked))]
+    sections["keys"] = _in_buckets(_by_key(uses))
+    sections["rows"] = [list(part.row) for part in ranked]
     return _written(head, sections)
 
 
@@ -208,43 +200,27 @@ def _citation_uses(
     return uses
 
 
-def _words(weights: Weights, numbers: Mapping[str, int]) -> dict[str, Posting]:
-    """Return of each term: its worth, the records that have it, in the order of their numbers,
-    and what it weighs in each.
+def _numbers(
+    paths: Iterable[str], chosen: Mapping[str, int], records: int
+) -> tuple[list[int], list[int]]:
+    """Return the number of each text's record, and the place of each record among the paths; -1 for
+    one that words do not lead to.
     """
-    records: dict[str, list[int]] = {term: [] for term in weights.worths}
-    weighed: dict[str, list[int]] = {term: [] for term in weights.worths}
-    for path, number in numbers.items():
-        for term, weight in weights.by_path.get(path, {}).items():
-            records[term].append(number)
-            weighed[term].append(round(weight * WEIGHT_UNIT))
+    numbers: list[int] = []
+    places = [-1] * records
+    place = -1
+    earlier = None
+    for path in paths:
+        number = chosen.get(path, -1)
+        numbers.append(number)
+        if path != earlier:
+            place += 1
+        if number >= 0:
+            places[number] = place
 
-    return {
-        term: (_fixed(worth), records[term], weighed[term])
-        for term, worth in weights.worths.items()
-    }
+        earlier = path
 
-
-def _words_in_buckets(
-    words: Mapping[str, Posting], term_of: Mapping[str, str]
-) -> list[tuple[dict[str, str], dict[str, object]]]:
-    """Return the terms of words that are none, and what is known of each term, by hash."""
-    # Few words share a part, and parts are small: a prompt loads one for each of its words.
-    postings = sum(len(records) for _, records, _ in words.values())
-    count = min(len(words), max(len(words) // KEYS_A_PART, postings // POSTINGS_A_PART)) + 1
-    buckets: list[tuple[dict[str, str], dict[str, object]]] = [({}, {}) for _ in range(count)]
-    for word, term in sorted(term_of.items()):
-        if word != term:
-            buckets[_hash(word) % count][0][word] = term
-
-    for term, value in sorted(words.items()):
-        buckets[_hash(term) % count][1][term] = value
-
-    return buckets
-
-
-def _fixed(weight: float) -> int:
-    return round(weight * WEIGHT_UNIT)
+    return numbers, places
 
 
 def _keys(row: Sequence[str]) -> list[str]:
@@ -322,7 +298,7 @@ def _in_buckets(values: Mapping[str, object]) -> list[dict[str, object]]:
     """Return values parted by the hash of their keys."""
     buckets: list[dict[str, object]] = [{} for _ in range(_buckets_for(len(values)))]
     for key, value in values.items():
-        buckets[_hash(key) % len(buckets)][key] = value
+        buckets[reader.hash_of(key) % len(buckets)][key] = value
 
     return buckets
 
@@ -331,32 +307,37 @@ def _buckets_for(keys: int) -> int:
     return keys // KEYS_A_PART + 1
 
 
-def _hash(key: str) -> int:
-    return reader.checksum(key.encode("utf-8", "surrogatepass"))
-
-
 def _written(head: Mapping[str, object], sections: Mapping[str, Sequence[Any]]) -> bytes:
-    """Return the bytes of an index: where its parts begin, and the parts."""
+    """Return the bytes of an index: where its parts begin, and the parts.
+
+    A part of an earlier index is bytes already, with its checksum.
+    """
     first = {}
     number = 1
     for name, values in sections.items():
         first[name] = number
         number += len(values)
 
-    buckets = {name: len(sections[name]) for name in ("keys", "words")}
-    whole_head = {**head, "parts": number, "first": first, "buckets": buckets}
+    sizes = {name: len(values) for name, values in sections.items()}
+    whole_head = {**head, "parts": number, "first": first, "sizes": sizes}
 
     at = (number + 1) * reader.WORD
     places: list[bytes] = []
     bodies: list[bytes] = []
     for part, value in enumerate(chain([whole_head], *sections.values())):
-        body = marshal.dumps(value, MARSHAL)
+        content = value if isinstance(value, bytes) else _content(part, value)
         places.append(_word(at))
-        bodies += _word(reader.checksum(body) ^ part), body
-        at += reader.WORD + len(body)
+        bodies.append(content)
+        at += len(content)
 
     places.append(_word(at))
-    return b"".join([*places, *bodies])
+    whole = b"".join([*places, *bodies])
+    return whole + _word(zlib.crc32(whole))
+
+
+def _content(part: int, value: Any) -> bytes:
+    body = marshal.dumps(value, MARSHAL)
+    return _word(reader.checksum(body) ^ part) + body
 
 
 def _word(number: int) -> bytes:
@@ -364,18 +345,9 @@ def _word(number: int) -> bytes:
 
 
 def is_whole(index: Index) -> bool:
-    """Say whether every part of an index is undamaged; it reads every byte."""
-    content = reader.read_index(index.read(0, index.length), index.root)
-    if not isinstance(content, Index):
-        return False
-
-    try:
-        for part in range(index.parts):
-            content.content_of(part)
-    except reader.DAMAGE:
-        return False
-
-    return True
+    """Say whether an index is undamaged; it reads every byte."""
+    content = index.read(0, index.length)
+    return zlib.crc32(content[: -reader.WORD]) == int.from_bytes(content[-reader.WORD :], "little")
 
 
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}

@@ -110,6 +110,14 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
     ]
 
 
+def path_in_index(workspace: Workspace, path: str) -> str:
+    """Return the path of a record in the index: of a personal one from the project's root."""
+    if not path.startswith(HOME):
+        return path
+
+    return os.path.relpath(user_home() / path.removeprefix(HOME), workspace.root)
+
+
 def _overridden(personal: Personal, project: Iterable[Record]) -> set[str]:
     """Return the ids of personal records whose id or headline a live record of the project has,
     or links to.
@@ -142,7 +150,7 @@ def personal_parts(
         teaser = row[fields.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
         row[fields.TEASER] = teaser.replace("] ", "] (personal) ", 1)
 
-        row[fields.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
+        row[fields.PATH] = path_in_index(workspace, f"{HOME}{record.path}")
         parts.append(
             part._replace(row=tuple(row), pushed=part.pushed and record.id not in overridden)
         )

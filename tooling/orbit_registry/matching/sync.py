@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -44,6 +44,7 @@ from orbit_registry.operations.freshness.renames import (
 )
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading, RecordFolder
+from orbit_registry.repository.skills import skill_pages
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.source_files import SourceFiles
@@ -208,6 +209,8 @@ class Inputs:
     sources: SourceFiles
     due: Mapping[str, Due]
     """The records that are due for a review now, by path."""
+    files: Mapping[str, str]
+    """The state of the files of each record, by path."""
 
 
 def sync_index(
@@ -299,8 +302,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     memo = workspace.cache.memo
     breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
-    lines = [_line(workspace, reading, entry) for entry in entries]
-    lines += breadth.lines()
+    files = {entry.path: _line(reading, entry) for entry in entries}
+    lines = [*files.values(), *breadth.lines()]
     lines += [f"{path} {state.sha256}" for path, state in sorted(prose.states.items())]
     lines += [f"{path}\n{cause}" for path, cause in sorted(causes.items())]
     lines += [f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())]
@@ -311,6 +314,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     due = due_now(workspace, reading)
     lines += [f"{path}\n{verdict.mark}" for path, verdict in sorted(due.items())]
     lines += sources.states()
+    lines += [f"{path}\n{text}" for path, text in skill_pages(workspace)[0].items()]
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -334,6 +338,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         moves,
         sources,
         due,
+        files,
     )
 
 
@@ -360,11 +365,11 @@ def _entries(reading: Reading) -> Sequence[RecordFolder]:
     ]
 
 
-def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
+def _line(reading: Reading, entry: RecordFolder) -> str:
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
-    file_stamp = stamp(f"{workspace.root}/{entry.path}")
+    state = reading.states[entry.path]
     return (
-        f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} "
+        f"{entry.path}\n{state.mtime_ns} {state.size} {state.sha256} {votes} "
         f"{entry.has_body} {entry.pending}"
     )
 
@@ -405,16 +410,15 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     # Syncs that find nothing to do need no stemmer.
-    from orbit_registry.search.index import index_of
+    from orbit_registry.matching.words import Words
     from orbit_registry.search.rejected import rejected_rows
 
     config = workspace.config
+    words = Words(workspace, inputs.reading.filled)
     paths = {record.path for record in inputs.records}
-    records = [record for record in inputs.reading.filled if record.path in paths]
-    worded = _worded(workspace, inputs, records)
-    words = index_of(worded, workspace.cache)
     clean = [record for record in inputs.reading.clean if record.path in paths]
-    parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
+    rejected = rejected_rows(clean, words.index.records_with)
+    parts = _parts(workspace, inputs, clean, rejected)
     routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
     unread = len(inputs.entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
@@ -425,7 +429,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         unread=unread,
         settings=compiler.settings_of(config),
         min_relevance=config.setting("push", "min_relevance"),
-        weights=words.record_weights(),
+        words=words.parts,
         successors=_successors(inputs.records),
         imported=routes.imported,
         cited=routes.cited,
@@ -443,7 +447,7 @@ def _parts(
     """Return the records compiled; the cache has those of which nothing changed."""
     half_life = half_life_days()
     windows = volatility_windows(workspace.config)
-    common = workspace.kinds.fingerprint, half_life, windows
+    common = digest(workspace.kinds.fingerprint, half_life, windows)
     entries = {entry.path: entry for entry in inputs.entries}
     by_path = {record.path: record for record in records}
 
@@ -451,9 +455,8 @@ def _parts(
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
         due = inputs.due.get(path)
         state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
-        line = _line(workspace, inputs.reading, entries[path])
-        of_record = inputs.reading.digests[path]
-        return digest(of_record, common, line, state, rejected.get(path), moves)
+        read = inputs.reading.digests[path], inputs.files[path]
+        return repr((*read, common, state, rejected.get(path), moves))
 
     def make(path: str) -> list[object]:
         part = compiler.part_of(
@@ -494,21 +497,6 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
         successors |= dict.fromkeys(names, paths)
 
     return successors
-
-
-def _worded(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> list[Record]:
-    """Return the records whose words lead to them: the project's, and personal ones by a path from
-    the root.
-    """
-    records = list(filled)
-    if inputs.personal is not None:
-        home, root = inputs.personal.home, workspace.root
-        records += (
-            replace(record, path=os.path.relpath(home / record.path, root))
-            for record in inputs.personal.records
-        )
-
-    return records
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

@@ -35,11 +35,11 @@ def sentence_of(record: Record, prose: str) -> str:
     """Return a decision in one sentence: its summary, else what its text says was decided; empty
     if neither says it, and for records of other kinds, whose headline is a sentence.
     """
-    # Its patterns take 30 ms, and most syncs write nothing.
-    from orbit_registry.formats.adr import sentence
-
     if not record.kind.in_document:
         return ""
+
+    # Its patterns take 30 ms, which most syncs do without.
+    from orbit_registry.formats.adr import sentence
 
     return inert_line(record.text("summary") or "") or sentence.sentence_of(prose)
 
@@ -48,12 +48,13 @@ def note_of(record: Record) -> str:
     """Return the sentence of a decision, else how the text of its consequences begins; of another
     record how its text begins. Empty if there is none.
     """
-    from orbit_registry.formats.adr.sentence import section_of
-
     if record.kind.in_file:
         return ""
     if not record.kind.in_document:
         return _first_sentence(record.prose)
+
+    # Its patterns take 30 ms, which most syncs do without.
+    from orbit_registry.formats.adr.sentence import section_of
 
     decided = cut(safe(sentence_of(record, record.prose)), LONGEST_NOTE)
     return decided or _first_sentence(section_of(record.prose, "consequences"))

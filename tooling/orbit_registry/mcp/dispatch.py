@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
@@ -16,14 +17,13 @@ from orbit_registry.mcp.tool import (
     LONGEST,
     Arguments,
     Tool,
-    ToolCall,
-    ToolResult,
     sidecar_for,
 )
 from orbit_registry.mcp.tools import available_tools
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.model.schema import RecordSchema
 from orbit_registry.registry import Registry
+from orbit_registry.render.blocks import rendered
 
 # most characters of a result as JSON, so that a model's context keeps room for its work
 LONGEST_ANSWER = 100_000
@@ -52,15 +52,15 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
 
-        _refuse_arguments(tool, arguments)
-        answer = tool.run(ToolCall(registry, caller, {**arguments, **tool.fixed}))
+        refuse_arguments(tool, arguments)
+        answer = tool.run(registry, caller, {**arguments, **tool.fixed})
         sync_written()
 
         if not tool.carries:
-            return _checked_reply(answer, None)
+            return checked_reply(answer, None)
 
         records = registry.collection.records
-        return _checked_reply(
+        return checked_reply(
             answer,
             sidecar_for(registry.workspace, records, answer.paths, answer.record_ids, caller),
         )
@@ -83,11 +83,14 @@ def refusal(message: str, hint: str) -> Reply:
     return Reply(f"error: {reason}\nhint: {hinted}", answer, is_error=True)
 
 
-def _checked_reply(answer: ToolResult, sidecar: Sidecar | None) -> Reply:
+def checked_reply(answer: Answer, sidecar: Sidecar | None) -> Reply:
+    """Return the reply of a tool without secrets; an answer that is too long is refused."""
     answer_data = envelope(
         harmless(answer.data), next_commands=[str(harmless(command)) for command in answer.next]
     )
-    text = answer.text if answer.rendered else str(harmless(answer.text))
+    text = "\n".join([rendered(answer.text), *answer.remarks])
+    if not answer.is_block:
+        text = str(harmless(text))
     if (
         len(json.dumps(answer_data, ensure_ascii=False, default=str)) > LONGEST_ANSWER
         or len(text) > LONGEST_ANSWER
@@ -99,7 +102,12 @@ def _checked_reply(answer: ToolResult, sidecar: Sidecar | None) -> Reply:
     return Reply(text, answer_data, sidecar=sidecar)
 
 
-def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
+def refuse_arguments(tool: Tool, arguments: Arguments) -> None:
+    """Raise where arguments do not fit the tool's schema.
+
+    Raises:
+        UsageError: one is missing, unknown or of another form.
+    """
     if len(json.dumps(arguments, ensure_ascii=False)) > LONGEST:
         raise UsageError(
             f"the arguments are longer than {LONGEST:,} characters", hint="shorten them"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from orbit_registry.answers.answer import answer_of
+from orbit_registry.answers.answer import Answer, answer_of
 from orbit_registry.answers.arguments import PUBLISHED, Argument
-from orbit_registry.answers.call import Call
+from orbit_registry.answers.call import Call, Caller
 from orbit_registry.answers.table import Operation, Row, rows
-from orbit_registry.mcp.tool import Tool, ToolCall, ToolResult
-from orbit_registry.render.blocks import rendered
+from orbit_registry.mcp.tool import Arguments, Tool
+from orbit_registry.registry import Registry
 
 
 @cache
@@ -42,33 +43,32 @@ def _property(argument: Argument) -> Mapping[str, object]:
     return {**schema, "description": argument.help}
 
 
-def run_of(operation: Operation) -> Callable[[ToolCall], ToolResult]:
-    """Return what runs an operation for a call of its tool."""
+def run_of(operation: Operation) -> Callable[[Registry, Caller, Arguments], Answer]:
+    """Return what runs an operation for the arguments of its tool."""
 
-    def run(call: ToolCall) -> ToolResult:
+    def run(registry: Registry, caller: Caller, arguments: Arguments) -> Answer:
         values: dict[str, Any] = {}
-        for argument in operation.arguments():
+        others = {name: value for name, value in arguments.items() if name != "kind"}
+        declared = operation.arguments()
+        for argument in declared:
             for name in (argument.public, argument.name):
-                if name in call.arguments:
-                    values[argument.name] = _value(argument, call.arguments[name])
+                if name in arguments:
+                    values[argument.name] = _value(argument, arguments[name])
+                    others.pop(name, None)
+
+        if others and any(each.name == "fields" for each in declared):
+            values.setdefault("fields", others)  # of a tool that serves one kind
 
         kind = None
-        if "kind" in call.arguments and "kind" not in values:
-            kind = call.registry.workspace.kinds[call.text("kind")]
+        if "kind" in arguments and "kind" not in values:
+            kind = registry.workspace.kinds[str(arguments["kind"])]
 
-        agent_call = Call(lambda: call.registry, kind, caller=call.caller)
-        answer = answer_of(operation.run(agent_call, **values))
+        call = Call(lambda: registry, kind, caller=caller)
+        answer = answer_of(operation.run(call, **values))
         if answer.refused:
             raise answer.refused[0]
 
-        return ToolResult(
-            answer.data,
-            "\n".join([rendered(answer.text), *answer.remarks]),
-            _calls(answer.next),
-            answer.paths,
-            answer.record_ids,
-            answer.is_block,
-        )
+        return replace(answer, next=_calls(answer.next))
 
     return run
 
@@ -101,7 +101,10 @@ def _call(command: str) -> str:
 
     operation = row.load()
     arguments = operation.arguments()
-    flags = {flag: argument for argument in arguments for flag in argument.flags}
+    flags: dict[str, Argument] = {}
+    for argument in arguments:
+        flags |= dict.fromkeys(argument.flags, argument)
+
     placed = [argument for argument in arguments if not argument.flags]
     parameters: dict[str, str] = {}
     rest = iter(words[1:])

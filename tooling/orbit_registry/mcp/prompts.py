@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from orbit_registry.answers.brief import brief
 from orbit_registry.answers.call import Call, Caller
 from orbit_registry.answers.records import clean
 from orbit_registry.answers.show import show
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.formats import yaml
 from orbit_registry.mcp.dispatch import harmless
-from orbit_registry.mcp.read_tools import brief
-from orbit_registry.mcp.tool import ToolCall
 from orbit_registry.registry import Registry
 from orbit_registry.render.blocks import rendered
 
@@ -51,9 +50,8 @@ def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> 
     added = {}
     if name == "brief":
         paths = [path for path in words.get("paths", "").replace(",", " ").split() if path]
-        added["records"] = brief(
-            ToolCall(registry, caller, {"text": words["task"], "paths": paths})
-        ).text
+        call = Call(lambda: registry, caller=caller)
+        added["records"] = rendered(brief(call, text=words["task"], paths=tuple(paths)).text)
     elif name == "review":
         added["record"] = _shown(registry, caller, words["id"])
 

@@ -229,7 +229,7 @@ class McpServer:
             return listed_tools(aliases=self._aliases, workspace=workspace)
 
         return types.ListToolsResult(
-            tools=[_tool(tool) for tool in await self._in_turn(context, listed)]
+            tools=[listed_tool(tool) for tool in await self._in_turn(context, listed)]
         )
 
     async def _call_tool(
@@ -241,7 +241,7 @@ class McpServer:
             return dispatch.reply(params.name, params.arguments or {}, caller, opened)
 
         try:
-            return _result(await self._in_turn(context, called))
+            return result_of(await self._in_turn(context, called))
         except dispatch.UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, f"{error.message}; {error.hint}") from None
 
@@ -283,18 +283,13 @@ class McpServer:
         return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
-        listed = [
-            types.Prompt(
-                name=name,
-                title=prompt["title"],
-                description=prompt["description"],
-                arguments=[
-                    types.PromptArgument(name=key, **form)
-                    for key, form in prompt["arguments"].items()
-                ],
-            )
-            for name, prompt in prompts.PROMPTS.items()
-        ]
+        listed = []
+        for name, prompt in prompts.PROMPTS.items():
+            words = {key: prompt[key] for key in ("title", "description")}
+            forms = prompt["arguments"].items()
+            arguments = [types.PromptArgument(name=key, **form) for key, form in forms]
+            listed.append(types.Prompt(name=name, arguments=arguments, **words))
+
         return types.ListPromptsResult(prompts=listed)
 
     async def _get_prompt(
@@ -319,7 +314,8 @@ class McpServer:
             raise MCPError(types.INVALID_PARAMS, str(message)) from None
 
 
-def _tool(tool: Tool) -> types.Tool:
+def listed_tool(tool: Tool) -> types.Tool:
+    """Return a tool as a client lists it."""
     hints = types.ToolAnnotations(
         title=tool.title,
         read_only_hint=tool.reads_only,
@@ -337,7 +333,8 @@ def _tool(tool: Tool) -> types.Tool:
     )
 
 
-def _result(reply: dispatch.Reply) -> types.CallToolResult:
+def result_of(reply: dispatch.Reply) -> types.CallToolResult:
+    """Return a reply as the protocol has it."""
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
     data, meta = dict(reply.structured), None
     if reply.sidecar is not None:

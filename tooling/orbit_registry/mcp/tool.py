@@ -2,76 +2,21 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
 
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.sidecar import Sidecar
 from orbit_registry.hook.sidecar import records_for_paths as chosen
 from orbit_registry.matching.match import current_index
-from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.reach import LINKED
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import FIXED
 from orbit_registry.workspace.workspace import Workspace
 
 Schema = Mapping[str, object]
 Arguments = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One call: the project, the caller, and arguments that fit the tool's schema."""
-
-    registry: Registry
-    caller: Caller
-    arguments: Arguments
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return a text argument."""
-        value = self.arguments.get(name)
-        return value if isinstance(value, str) else default
-
-    def words(self, name: str) -> list[str]:
-        """Return a list argument."""
-        value = self.arguments.get(name)
-        return [str(word) for word in value] if isinstance(value, list) else []
-
-    def paths(self) -> list[str]:
-        """Return the paths of the call, one of which may be given alone."""
-        single = self.text("path")
-        return [*self.words("paths"), *([single] if single else [])]
-
-    def number(self, name: str, default: int) -> int:
-        """Return a whole-number argument."""
-        value = self.arguments.get(name)
-        return value if isinstance(value, int) else default
-
-    def is_set(self, name: str) -> bool:
-        """Return whether an argument is true."""
-        return self.arguments.get(name) is True
-
-    def fields(self, name: str) -> dict[str, object]:
-        """Return an object argument."""
-        value = self.arguments.get(name)
-        return dict(value) if isinstance(value, Mapping) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """Result of a tool: data, the same as text, and in `next` the calls that make sense now.
-
-    `paths` are files it is about, from the root; `record_ids` are records whose text it has.
-    `rendered`: the text is a block of `hook.render`, already safe, whose marks must stay.
-    """
-
-    data: object
-    text: str
-    next: Sequence[str] = ()
-    paths: Sequence[str] = ()
-    record_ids: Sequence[str] = ()
-    rendered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +32,7 @@ class Tool:
     title: str
     description: str
     properties: Mapping[str, Schema]
-    run: Callable[[ToolCall], ToolResult]
+    run: Callable[[Registry, Caller, Arguments], Answer]
     required: Sequence[str] = ()
     reads_only: bool = True
     fixed: Mapping[str, object] = field(default_factory=dict)
@@ -109,89 +54,7 @@ class Tool:
         }
 
 
-EXAMPLE = '{"summary": "Close files", "paths": ["src/**"]}'
-"""The fields of a learning, as an agent gives them."""
 LONGEST = 200_000  # characters of all arguments of a call together
-OF_A_DOCUMENT = (
-    "title",
-    "date",
-    "tasks",
-    "feature",
-    "deciders",
-    "summary",
-    "labels",
-    "legacy_ids",
-    "scope",
-)
-"""Fields that a new decision takes; the others are given by `update`, once it has a document."""
-WITHHELD = FIXED | {
-    "freshness",
-    "status_raw",
-}  # fields that no agent gives: they say who, when and in which state
-
-
-def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
-    """Return the schemas of the fields that an agent may set, the headline first."""
-    document = kind.schema.document
-    shared: Mapping[str, Any] = document["$defs"]
-    withheld = WITHHELD | kind.schema.managed | ({"title"} - {kind.headline})
-    names = sorted(
-        (name for name in kind.schema.properties if name not in withheld),
-        key=lambda n: n != kind.headline,
-    )
-    forms = {name: _inlined(document["properties"][name], shared) for name in names}
-
-    if kind.in_document and new:
-        forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
-        axes = forms["scope"]["properties"]
-        forms["scope"] = {
-            **forms["scope"],
-            "properties": {axis: axes[axis] for axis in ("paths", "tags", "uses")},
-        }
-        body = "Context, Decision and Consequences as Markdown; name at least one cost."
-        forms["body"] = {"type": "string", "maxLength": 100_000, "description": body}
-
-    return forms
-
-
-def required_fields(kind: Kind) -> list[str]:
-    """Return the required fields of a kind's records."""
-    withheld = WITHHELD | kind.schema.managed
-    return [name for name in kind.schema.document["required"] if name not in withheld]
-
-
-def fields_of_any(kinds: KindTable) -> Schema:
-    """Return the schema of any kind's fields; its description has what each kind needs."""
-    lines = []
-    for kind in kinds:
-        if not kind.in_file:
-            needed = [*required_fields(kind), *(["body"] if kind.in_document else [])]
-            lines.append(f"{kind.name}: {', '.join(needed)}")
-
-    description = (
-        f"The record's fields. Needed: {'; '.join(lines)}. All take `paths` (globs) and `tags`. "
-        f"Example: {EXAMPLE}. An error lists the other fields of a kind."
-    )
-    return {"type": "object", "description": description}
-
-
-_LEFT_OUT = frozenset(
-    ("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength")
-)
-"""What a tool's schema does not repeat of a kind's: not every client follows references, a model
-reads none of the rest, and the record's own schema holds it to all of them when it is written.
-"""
-
-
-def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
-    if isinstance(form, list):
-        return [_inlined(entry, shared) for entry in form]
-    if not isinstance(form, Mapping):
-        return form
-    parts = {name: _inlined(part, shared) for name, part in form.items() if name not in _LEFT_OUT}
-    if "$ref" in form:
-        parts = {**_inlined(shared[str(form["$ref"]).rpartition("/")[2]], shared), **parts}
-    return parts
 
 
 def sidecar_for(
@@ -237,7 +100,7 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
 
     for record_id in record_ids:
         for record in records.with_id(record_id):
-            targets = (target for link in record.links for target in records.with_id(link.to))
+            targets = chain.from_iterable(records.with_id(link.to) for link in record.links)
             rules = [
                 target.id
                 for target in targets

@@ -8,16 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from orbit_registry.answers.agent_fields import fields_of_any, own_fields, required_fields
 from orbit_registry.formats import yaml
 from orbit_registry.hook.events import NOTE_SKIPS
 from orbit_registry.hook.task_class import CLASSES
-from orbit_registry.mcp import read_tools, write_tools
 from orbit_registry.mcp.operations import operations_with_tools, run_of, tool_of
-from orbit_registry.mcp.tool import Tool, fields_of_any, own_fields, required_fields
-from orbit_registry.mcp.write_tools import may_run
+from orbit_registry.mcp.tool import Tool
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
 from orbit_registry.render.records import ORDERS
+from orbit_registry.resources.run import may_run
 from orbit_registry.seams import tool_files
 from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
@@ -35,8 +35,6 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 Those of `orbit.` alone serve every kind.
 """
-_FUNCTIONS = {"run": write_tools.run_script}
-"""Functions whose name is not the tool's."""
 
 
 def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
@@ -58,31 +56,28 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
     }
 
     shared = {**table["shared"], "FIELDS": fields_of_any(kinds)}
-    general = {
-        name: _tool(
-            name,
-            row,
-            {argument: _filled(form, shared, lists) for argument, form in row["arguments"].items()},
-        )
-        for name, row in table["tools"].items()
-        if running or name != "run"
-    }
+    everything = {}
+    for name, row in table["tools"].items():
+        forms = row["arguments"].items()
+        properties = {argument: _filled(form, shared, lists) for argument, form in forms}
+        everything[name] = _tool(name, row, properties)
 
-    for name, row in operations_with_tools().items():
-        if name not in general:
-            general[name] = tool_of(row.load())
+    for name, entry in operations_with_tools().items():
+        if name not in everything:
+            everything[name] = tool_of(entry.load())
 
-    named_tools = [
-        _alias(general[verb], kinds[kind])
-        for kind, verbs in ALIASES.items()
-        if kind in kinds
-        for verb in verbs
-    ]
+    if not running:
+        del everything["run"]
 
-    everywhere = replace(
-        general["search"], name=f"{PREFIX}search", description="The same as `search`."
-    )
-    return {**general, **{tool.name: tool for tool in (everywhere, *named_tools)}}
+    search = everything["search"]
+    name = f"{PREFIX}search"
+    everything[name] = replace(search, name=name, description="The same as `search`.")
+    for kind, verbs in ALIASES.items():
+        for verb in verbs if kind in kinds else ():
+            alias = _alias(everything[verb], kinds[kind])
+            everything[alias.name] = alias
+
+    return everything
 
 
 @cache
@@ -98,19 +93,12 @@ def _table() -> Mapping[str, Any]:
 
 
 def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> Tool:
-    declared = operations_with_tools().get(name)
-    if declared is not None:
-        run = run_of(declared.load())
-    else:
-        module = write_tools if row.get("writes") else read_tools
-        run = _FUNCTIONS.get(name) or getattr(module, name)
-
     return Tool(
         name,
         row["title"],
         row["description"],
         properties,
-        run,
+        run_of(operations_with_tools()[name].load()),
         row.get("required", ()),
         reads_only=not row.get("writes", False),
         carries=row.get("adds_records", True),

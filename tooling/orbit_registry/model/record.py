@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
+from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.model.ids import Link, natural_key
 from orbit_registry.model.kind import Kind, Phase, Status
 from orbit_registry.model.review import NO_TERMS, ReviewTerms, has_review, terms_from
@@ -39,7 +39,6 @@ class Record:
     page: str | None = None  # page of the site that already shows its document, set by a build
     first_commit: str = ""
     """Day of the first commit of its document if that states no date, set by a build."""
-    options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
     document_terms: ReviewTerms = NO_TERMS
     """When its document says to look at it again, filled in with its long text."""
     unclear_status: tuple[str, str] | None = None
@@ -226,16 +225,13 @@ class Record:
 
     @property
     def rejected(self) -> tuple[RejectedOption, ...]:
-        """Rejected options: those of its text, if it is decided, then those of its file alone."""
+        """Options that were considered and rejected, each with its reason and names."""
         options: list[RejectedOption] = []
-        if self.phase != "pending":
-            options += self.options.rejected
-
-        names = {option.option.casefold() for option in options}
         for entry in self._maps("rejected"):
-            name = str(entry["option"])
-            if name.casefold() not in names:
-                options.append(RejectedOption(name, str(entry.get("reason") or "")))
+            listed = entry.get("names")
+            names = tuple(map(str, listed)) if isinstance(listed, list) else ()
+            reason = str(entry.get("reason") or "")
+            options.append(RejectedOption(str(entry["option"]), reason, names))
 
         return tuple(options)
 

@@ -1,47 +1,30 @@
-"""Records for decisions that documents hold:
-each record points at its document, which stays unchanged.
+"""Records for decisions that documents hold: each record points at its document, which stays
+unchanged.
+
+An import reads documents (`formats.adr.reader`), plans what becomes of them (`document_plan`),
+writes the records here as one step, and reports (`import_report`).
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
-import shlex
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
-from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
-from orbit_registry.formats.adr.file_names import (
-    GENERIC_NAMES,
-    number_of_path,
-    own_folders,
-    owning_folder,
-)
-from orbit_registry.formats.adr.front_matter import KEY_TWICE, read_front_matter, read_toml
-from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
-from orbit_registry.formats.adr.reader import (
-    BLANK_TITLE,
-    DATE_PROBLEMS,
-    UNNAMED,
-    UNREAD_ID,
-    UNSURE_RELATION,
-    stated_statuses,
-    with_date_order,
-)
-from orbit_registry.formats.adr.vocabulary import date_orders, field_of
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES
+from orbit_registry.formats.adr.front_matter import read_front_matter, read_toml
+from orbit_registry.formats.adr.options import rejected_data
+from orbit_registry.formats.adr.vocabulary import field_of
 from orbit_registry.formats.position import Span
-from orbit_registry.formats.untrusted import cut
-from orbit_registry.judgements.in_force import read_together
-from orbit_registry.judgements.status_evidence import StatusEvidence, status_evidence
-from orbit_registry.model.ids import new_uid, sequence_id
+from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.document_facts import (
-    Candidate,
     NumberedDecision,
     document_dates,
     document_fields,
@@ -49,31 +32,25 @@ from orbit_registry.operations.document_facts import (
     number_candidates,
 )
 from orbit_registry.operations.document_moves import config_changes, follow_moves
+from orbit_registry.operations.document_plan import (
+    Decisions,
+    Links,
+    Registry,
+    decisions_in,
+    is_unstated,
+    links_of,
+    one_sided,
+    outcomes_of,
+)
 from orbit_registry.operations.import_report import (
-    UNKNOWN,
-    UNSTATED,
     Outcome,
     PathMoves,
     TakeoverReport,
-    link_command,
     reason_of_error,
-    replaced_question,
-    with_step,
 )
-from orbit_registry.operations.link_targets import (
-    UNRESOLVED,
-    Edge,
-    FieldsByRecord,
-    RecordLocation,
-    Targets,
-    Unresolved,
-    location_of,
-    other_links,
-    read_edges,
-    tabulate,
-)
+from orbit_registry.operations.link_targets import UNRESOLVED, FieldsByRecord, tabulate
 from orbit_registry.repository.codec import data_in, list_in, record_of
-from orbit_registry.repository.documents import Document, decision_paths, heading_of
+from orbit_registry.repository.documents import Document, decision_paths, entry_text
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids, numbers_of_folders
 from orbit_registry.repository.reader import read_collection
@@ -91,9 +68,12 @@ from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
-_QUOTED = 60  # characters of a status that a report quotes
-_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
-"""Codes of the problems of a document that the report asks about."""
+OnStep = Callable[[str, int, int], None]
+"""Gets what is done next, how much of it is done, and how much there is."""
+_BESIDE = (".yaml", ".yml", ".json", ".toml")
+_NAMED = 3  # rejected options that a report names
+_NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
+"""Files next to a document that may state its status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,44 +84,6 @@ class AdoptionPlan:
     outcomes: tuple[Outcome, ...]
 
 
-def plan_adoption(
-    workspace: Workspace,
-    paths: Iterable[str],
-    records: RecordSet,
-    author: Author,
-    *,
-    by_name: Collection[str],
-    dry_run: bool,
-    assume: str | None = None,
-) -> AdoptionPlan:
-    """Return what adopting the documents at `paths` means;
-    without `dry_run` it takes numbers under a lock.
-    """
-    kind = workspace.kinds["adr"]
-    existing = existing_records(workspace, kind, records)
-    outcomes: list[Outcome] = []
-    # its decisions keep their numbers where another folder has the same
-    main = f"{workspace.config.adr.folder}/"
-    ordered = sorted(set(paths), key=lambda path: (not path.startswith(main), path))
-    candidates = candidates_of(workspace, ordered, existing, outcomes, by_name)
-
-    take = partial(new_ids, workspace, kind, dry_run=dry_run)
-    numbered = number_candidates(
-        candidates, existing.numbers, kind.prefix, workspace.config.design, take
-    )
-    edges, unresolved = _edges(workspace, existing, numbered, outcomes)
-    table = tabulate(edges)
-    changes = [
-        *_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)
-    ]
-
-    adopted = {decision.id for decision in numbered}
-    changes += _changed_records(workspace, existing, edges, table, adopted, outcomes)
-    outcomes += _one_sided(kind, records, numbered, changes)
-    changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
-    return AdoptionPlan(tuple(changes), tuple(outcomes))
-
-
 def adopt(
     workspace: Workspace,
     paths: Iterable[str],
@@ -149,16 +91,23 @@ def adopt(
     by_name: Collection[str],
     dry_run: bool,
     assume: str | None = None,
+    on_step: OnStep = lambda step, done, of: None,
 ) -> tuple[Outcome, ...]:
-    """Make a record for each decision at `paths` that has none;
-    `by_name` are documents that the user named.
+    """Make a record for each decision at `paths` that has none; `by_name` are documents that the
+    user named, and `on_step` gets how many are read.
     """
     author = importer(workspace)
 
     def plan(*, dry_run: bool) -> AdoptionPlan:
-        records = read_collection(workspace).records
         return plan_adoption(
-            workspace, paths, records, author, by_name=by_name, dry_run=dry_run, assume=assume
+            workspace,
+            paths,
+            read_collection(workspace).records,
+            author,
+            by_name=by_name,
+            dry_run=dry_run,
+            assume=assume,
+            on_step=on_step,
         )
 
     if dry_run:
@@ -167,6 +116,7 @@ def adopt(
     with writing(workspace):
         if acting_role() == "agent":  # before numbers are taken
             refuse_for_agent(workspace, plan(dry_run=True).changes)
+
         done = plan(dry_run=False)
         write_step(workspace, "adopt", done.changes, taken_over=True)
         return done.outcomes
@@ -188,7 +138,7 @@ def backfill(
         documents += (workspace.relative(file) for file in below)
 
     outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, dry_run=dry_run)
-    if not paths:
+    if not paths:  # most documents of a folder that hold no decision are no news
         outcomes = tuple(
             outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None
         )
@@ -203,84 +153,135 @@ def importer(workspace: Workspace) -> Author:
     return Author(current_author(workspace.git).name, "import")
 
 
-def _edges(
+def plan_adoption(
     workspace: Workspace,
-    existing: ExistingRecords,
-    numbered: Sequence[NumberedDecision],
-    outcomes: list[Outcome],
-) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
-    old = [location_of(record) for record in existing.records.values()]
-    new = [
-        RecordLocation(
-            decision.id, decision.candidate.path, decision.candidate.number, decision.legacy_ids
-        )
-        for decision in numbered
-    ]
-    targets = Targets([*old, *new], workspace.git.web_addresses())
-    adopted = [
-        (record.id, candidate)
-        for record, candidate in (existing.reread if numbered else ())
-        if record.source is not None and record.source.authority == "document"
-    ]
+    paths: Iterable[str],
+    records: RecordSet,
+    author: Author,
+    *,
+    by_name: Collection[str],
+    dry_run: bool,
+    assume: str | None = None,
+    on_step: OnStep = lambda step, done, of: None,
+) -> AdoptionPlan:
+    """Return what adopting the documents at `paths` means;
+    without `dry_run` it takes numbers under a lock.
+    """
+    kind = workspace.kinds["adr"]
+    registry = _registry(workspace, kind, records)
+    outcomes: list[Outcome] = []
+    ordered = _main_folder_first(workspace, paths)
+    documents = list(_documents(workspace, ordered, outcomes, on_step))
+    beside = dict(_statuses_beside(workspace, documents))
 
-    successions = {
-        (edge.subject, edge.target)
-        for record, candidate in (
-            *((decision.id, decision.candidate) for decision in numbered),
-            *adopted,
-        )
-        for edge in read_edges(record, candidate.path, candidate.entry, targets)
-        if isinstance(edge, Edge) and edge.rel == "supersedes"
-    }
+    decisions = decisions_in(documents, registry, by_name, beside)
+    outcomes += decisions.outcomes
 
-    edges: list[Edge] = []
-    unresolved: dict[str, list[Unresolved]] = {}
-    for decision in numbered:
-        candidate = decision.candidate
-        for edge in read_edges(decision.id, candidate.path, candidate.entry, targets, successions):
-            if isinstance(edge, Edge):
-                edges.append(edge)
-                continue
-
-            unresolved.setdefault(decision.id, []).append(edge)
-            why = with_step(edge.reason)
-            if edge.candidates:
-                choice = link_command(decision.id, edge.rel)
-                why = f"{edge.reason} ({', '.join(edge.candidates)}); choose: `{choice}`"
-
-            reason = f"not linked: `{edge.rel.replace('_', ' ')} {edge.target}`: {why}"
-            outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
-
-    for decision in numbered:
-        candidate = decision.candidate
-        for key, value, ids in other_links(candidate.path, candidate.entry, targets):
-            others = [other for other in ids if other != decision.id]
-            if others:
-                reason = _other_link(key, value, decision.id, others)
-                outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
-
-    new_ids = {decision.id for decision in numbered}
-    for record, candidate in adopted:
-        found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
-        edges += (
-            edge
-            for edge in found_now
-            if isinstance(edge, Edge) and {edge.subject, edge.target} & new_ids
-        )
-
-    return edges, unresolved
-
-
-def _other_link(key: str, value: str, record: str, others: Sequence[str]) -> str:
-    names = ", ".join(others)
-    command = f"orbit link {record} related_to {others[0]}"
-    return (
-        f"`{cut(key, 40)}: {cut(value, _QUOTED)}` names {names}, and Orbit has no link of that "
-        f"name; `{command}` makes one"
+    take = partial(new_ids, workspace, kind, dry_run=dry_run)
+    numbered = number_candidates(
+        decisions.new, registry.numbers, kind.prefix, registry.design, take
     )
+    links = links_of(numbered, decisions.present, registry, workspace.git.web_addresses())
+    outcomes += links.outcomes
+
+    table = dict(tabulate(links.edges))
+    for record_id, rejected in _unlisted_options(decisions, outcomes):
+        table[record_id] = {**table.get(record_id, {}), "rejected": rejected}
+
+    changes = [*_new_records(workspace, kind, author, numbered, table, links, outcomes, assume)]
+    old_ids = sorted(table.keys() - {decision.id for decision in numbered})
+    changes += _changed_records(workspace, registry, old_ids, table, links, outcomes)
+    outcomes += one_sided(registry, numbered, _records_of(changes, kind))
+    changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
+    return AdoptionPlan(tuple(changes), tuple(outcomes))
 
 
-_OF_PART = "a part of a decision is replaced, so both count"
+def _registry(workspace: Workspace, kind: Kind, records: RecordSet) -> Registry:
+    decisions = {record.id: record for record in records.of_kind(kind.name)}
+    by_path: dict[str, list[Record]] = defaultdict(list)
+    by_legacy: dict[str, list[Record]] = defaultdict(list)
+    for record in decisions.values():
+        if record.source is not None:
+            by_path[record.source.path].append(record)
+
+        for name in record.legacy_ids:
+            by_legacy[name].append(record)
+
+    missing = frozenset(path for path in by_path if not (workspace.root / path).exists())
+    numbers = numbers_of_folders(workspace, kind)
+    design = workspace.config.design
+    return Registry(records, decisions, numbers, missing, design, dict(by_path), dict(by_legacy))
+
+
+def _main_folder_first(workspace: Workspace, paths: Iterable[str]) -> list[str]:
+    """Return the paths in the order in which decisions get numbers: those of the main folder keep
+    theirs where another folder has the same.
+    """
+    main = f"{workspace.config.adr.folder}/"
+    return sorted(set(paths), key=lambda path: (not path.startswith(main), path))
+
+
+def _documents(
+    workspace: Workspace, paths: Sequence[str], outcomes: list[Outcome], on_step: OnStep
+) -> Iterator[Document]:
+    for number, path in enumerate(paths):
+        on_step("reading the documents", number, len(paths))
+        if not path.isprintable():
+            reason = "its name has characters that can't be written; rename it"
+            outcomes.append(Outcome("left", repr(path)[1:-1], None, reason))
+            continue
+
+        try:
+            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+        except OrbitError as error:
+            reason = reason_of_error(error, path, f"{workspace.root}{os.sep}")
+            outcomes.append(Outcome("left", path, None, reason))
+            continue
+
+        document = Document(path, text)
+        if document.file is not None:  # read now, while it counts
+            yield document
+
+
+def _statuses_beside(
+    workspace: Workspace, documents: Iterable[Document]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each silent document with the status that a file next to it states, and its name."""
+    for document in documents:
+        entries = document.entries
+        if not any(entry.status == "unknown" and not entry.status_raw for entry in entries):
+            continue
+
+        for path in _paths_beside(document.path):
+            status = _status_in(workspace, path) if (workspace.root / path).is_file() else ""
+            if status:
+                yield document.path, (status, posixpath.basename(path))
+                break
+
+
+def _paths_beside(path: str) -> Iterator[str]:
+    stem = posixpath.splitext(path)[0]
+    folder, _, name = stem.rpartition("/")
+    stems = [stem]
+    if name.lower() in GENERIC_NAMES and folder:
+        stems += [f"{folder}/{other}" for other in _NAMES_BESIDE]
+
+    for each in stems:
+        for suffix in _BESIDE:
+            yield f"{each}{suffix}"
+
+
+def _status_in(workspace: Workspace, path: str) -> str:
+    """Return the status that a file of metadata states; empty if it states none."""
+    try:
+        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return ""
+
+    read = read_toml if path.endswith(".toml") else read_front_matter
+    fields = read(text, Span(0, len(text))).fields
+    values = (each.value for each in fields if field_of(each.key) == "status")
+    return " ".join(next(values, "").split())
 
 
 def _new_records(
@@ -289,7 +290,7 @@ def _new_records(
     author: Author,
     numbered: Sequence[NumberedDecision],
     table: FieldsByRecord,
-    unresolved: Mapping[str, Sequence[Unresolved]],
+    links: Links,
     outcomes: list[Outcome],
     assume: str | None,
 ) -> Iterator[FileChange]:
@@ -300,16 +301,12 @@ def _new_records(
         uid = document_uid(decision)
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
-        left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
 
-        dates = document_dates(candidate.entry.date, history.get(candidate.path))
-        fields = {
-            **document_fields(decision),
-            **dates,
-            **table.get(decision.id, {}),
-            UNRESOLVED: left_open,
-        }
-        if assume is not None and _is_unstated(candidate):
+        fields = document_fields(decision)
+        fields.update(document_dates(candidate.entry.date, history.get(candidate.path)))
+        fields.update(table.get(decision.id, {}))
+        fields[UNRESOLVED] = [edge.as_data() for edge in links.unresolved.get(decision.id, ())]
+        if assume is not None and is_unstated(candidate):
             fields["status"] = assume
 
         path = record_path(workspace, kind, decision.id)
@@ -317,137 +314,55 @@ def _new_records(
         try:
             validated(text, kind, path)
         except InvalidRecordError as error:
-            outcomes.append(
-                Outcome(
-                    "left", candidate.label, None, f"its record would be invalid: {_message(error)}"
-                )
-            )
-
+            reason = f"its record would be invalid: {_message(error)}"
+            outcomes.append(Outcome("left", candidate.label, None, reason))
             continue
 
-        is_partial = any(relation.of_part for relation in candidate.entry.relations)
-        remark = _OF_PART if is_partial else ""
-        style = candidate.entry.format
-        outcomes.append(Outcome("taken", candidate.label, decision.id, remark, style))
-        remarks = _remarks(candidate, decision.renumber_reason, assume)
-        outcomes += (Outcome("changed", candidate.label, decision.id, remark) for remark in remarks)
+        outcomes += outcomes_of(decision, assume)
         yield FileChange(path, None, text)
 
 
-def _one_sided(
-    kind: Kind,
-    records: RecordSet,
-    numbered: Sequence[NumberedDecision],
-    changes: Sequence[FileChange],
-) -> Iterator[Outcome]:
-    """Ask about each decision that says it is accepted although another one replaces it."""
-    written = {change.path: data_in(change.after) for change in changes}
-    new = [record_of(data, kind, path) for path, data in written.items() if data is not None]
-    unchanged = [record for record in records if record.path not in written]
-    together = RecordSet(read_together([*unchanged, *new]))
-    labels = {decision.id: decision.candidate.label for decision in numbered}
+def _unlisted_options(
+    decisions: Decisions, outcomes: list[Outcome]
+) -> Iterator[tuple[str, list[object]]]:
+    """Yield the options that documents reject, of records that have no list of them yet."""
+    if acting_role() == "agent":  # a person states what is rejected
+        return
 
-    before = {record.path for record in records if record.is_replaced}
-    for record in together:
-        if not record.is_replaced or record.path in before:
+    for record, candidate in decisions.present:
+        if "rejected" in record.data or record.phase != "live":
             continue
 
-        later = together.live_successors(record)
-        source = record.source.path if record.source is not None else record.path
-        reason = replaced_question(record, later)
-        yield Outcome("changed", labels.get(record.id, source), record.id, reason)
-
-
-def _is_unstated(candidate: Candidate) -> bool:
-    return _evidence(candidate.entry).is_silent
-
-
-def _evidence(entry: AdrDocument) -> StatusEvidence:
-    return status_evidence(entry.status, entry.status_raw, entry.status_syntax)
-
-
-def _remarks(
-    candidate: Candidate, renumber_reason: str | None, assume: str | None
-) -> Iterator[str]:
-    entry = candidate.entry
-
-    if renumber_reason:
-        yield f"a new number, because {renumber_reason}"
-
-    if _is_unstated(candidate):
-        yield (
-            f"the document states no status, so it is `{assume}`, as `--assume` says"
-            if assume
-            else UNSTATED
-        )
-    elif entry.status == "unknown":
-        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit accept ID` or `reject` ends that")
-
-    yield from _status_remarks(entry)
-
-    if refused := [
-        path for fact in entry.facts if fact.key == "refused_paths" for path in fact.values
-    ]:
-        more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-        step = "`orbit adr update ID --add-path GLOB` adds one"
-        yield (
-            f"`affects`: {_quoted(refused[0])}{more} left out; a scope takes 200 globs of "
-            f"`type: path`; {step}"
-        )
-
-    for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
-        yield f"{problem.message}, so the record has none; {problem.hint}"
-
-    if entry.format == FOLDER:
-        folder = posixpath.dirname(candidate.path)
-        yield (
-            f"the document states no status; it is `{entry.status}`, as its folder's name "
-            f"says: {folder}"
-        )
-
-
-def _status_remarks(entry: AdrDocument) -> Iterator[str]:
-    for problem in entry.problems:
-        if problem.code in _ASKED and problem.position is not None:
-            yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
-
-    others = [
-        status
-        for status in stated_statuses(entry.facts, entry.format)
-        if status not in (entry.status, "superseded")
-    ]
-    if others and entry.status not in ("superseded", "unknown"):
-        yield f"the document states `{entry.status}` and then `{others[0]}`; the first counts"
-
-
-def _quoted(text: str) -> str:
-    return f"`{cut(' '.join(text.split()), _QUOTED)}`"
+        rejected = rejected_data(entry_text(candidate.document, candidate.entry))
+        if rejected:
+            names = ", ".join(str(option["option"]) for option in rejected[:_NAMED])
+            more = f" and {len(rejected) - _NAMED} more" if len(rejected) > _NAMED else ""
+            reason = f"its document rejects {names}{more}; the record lists that now, correct it"
+            outcomes.append(Outcome("changed", candidate.label, record.id, reason))
+            yield record.id, [*rejected]
 
 
 def _changed_records(
     workspace: Workspace,
-    existing: ExistingRecords,
-    edges: Sequence[Edge],
+    registry: Registry,
+    old_ids: Sequence[str],
     table: FieldsByRecord,
-    new_ids: Collection[str],
+    links: Links,
     outcomes: list[Outcome],
 ) -> Iterator[FileChange]:
-    resolved: dict[str, set[str]] = {}
-    for edge in edges:
-        resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
+    """Yield the changes of existing records that new decisions are linked with."""
+    resolved: dict[str, set[str]] = defaultdict(set)
+    for edge in links.edges:
+        resolved[edge.stated_by].add(edge.as_written)
 
-    for record_id in sorted(table.keys() - set(new_ids)):
-        record = existing.records[record_id]
-        edit = partial(_with_edges, table[record_id], resolved.get(record_id, frozenset()))
+    for record_id in old_ids:
+        record = registry.decisions[record_id]
+        edit = partial(_with_edges, table[record_id], resolved[record_id])
         try:
             change, _ = prepare_edit(workspace, record, edit)
         except InvalidRecordError as error:
-            outcomes.append(
-                Outcome(
-                    "left", record.path, record_id, f"it can't be linked back: {_message(error)}"
-                )
-            )
-
+            reason = f"it can't be linked back: {_message(error)}"
+            outcomes.append(Outcome("left", record.path, record_id, reason))
             continue
 
         if change.before != change.after:
@@ -460,6 +375,7 @@ def _with_edges(
     for name, entries in added.items():
         current = list_in(data, name)
         data[name] = current + [entry for entry in entries if entry not in current]
+
     unresolved = [entry for entry in list_in(data, UNRESOLVED) if _edge_text(entry) not in resolved]
     data.pop(UNRESOLVED, None)
     return {**data, UNRESOLVED: unresolved} if unresolved else data
@@ -469,302 +385,15 @@ def _edge_text(entry: object) -> str:
     return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""
 
 
+def _records_of(changes: Iterable[FileChange], kind: Kind) -> dict[str, Record]:
+    records: dict[str, Record] = {}
+    for change in changes:
+        data = data_in(change.after)
+        if data is not None:
+            records[change.path] = record_of(data, kind, change.path)
+
+    return records
+
+
 def _message(error: OrbitError) -> str:
     return f"{error.message}; {error.hint}" if error.hint else error.message
-
-
-NO_ENTRY = (
-    "no entry is read: an entry is a heading with a number, a date or a status below it, such as "
-    "`## ADR-1: Title`, or a row of a table with the columns `Decision` and `Status`"
-)
-"""Why a log has nothing to adopt."""
-# decisions in a folder, from which on what is numbered as they are and states a status is one too
-_FEW_DECISIONS = 2
-
-
-@dataclass(slots=True)
-class ExistingRecords:
-    """Existing records of a kind, by id, number, path and legacy id."""
-
-    records: Mapping[str, Record]
-    numbers: set[int]
-    by_path: dict[str, list[Record]] = field(default_factory=dict)
-    by_legacy: dict[str, list[Record]] = field(default_factory=dict)
-    gone: dict[str, list[Record]] = field(
-        default_factory=dict
-    )  # records whose document is not there, by `title_key`
-    reread: list[tuple[Record, Candidate]] = field(default_factory=list)
-    """Records whose documents were read again, with what these say now."""
-
-
-def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> ExistingRecords:
-    """Return the existing records of a kind; a folder whose record can't be read still uses its
-    number.
-    """
-    by_id = {record.id: record for record in records.of_kind(kind.name)}
-    existing = ExistingRecords(by_id, numbers_of_folders(workspace, kind))
-    for record in existing.records.values():
-        if record.source is not None:
-            existing.by_path.setdefault(record.source.path, []).append(record)
-        for name in record.legacy_ids:
-            existing.by_legacy.setdefault(name, []).append(record)
-
-    lost = [path for path in existing.by_path if not (workspace.root / path).exists()]
-    for record in (record for path in lost for record in existing.by_path[path]):
-        existing.gone.setdefault(title_key(record.title), []).append(record)
-
-    return existing
-
-
-def candidates_of(
-    workspace: Workspace,
-    paths: Sequence[str],
-    existing: ExistingRecords,
-    outcomes: list[Outcome],
-    by_name: Collection[str],
-) -> list[Candidate]:
-    """Return the decisions at `paths` that get a record;
-    what becomes of the others goes into `outcomes`.
-    """
-    documents = list(_documents(workspace, paths, outcomes))
-    neighbours = _among_decisions(documents, existing)
-    candidates: list[Candidate] = []
-    for document in documents:
-        path, file = document.path, document.file
-        outcomes += _unnamed_sections(document)
-        is_named = path in by_name and file.skipped_reason in PLACE_REASONS
-        is_sure = is_named or path in existing.by_path or path in neighbours
-        entries = document.entries if is_sure else file.entries
-
-        if not entries:
-            outcomes.append(Outcome("left", path, None, reason_for_none(file)))
-
-        by_entry = {
-            entry.span.start: record
-            for record in existing.by_path.get(path, ())
-            if record.source is not None
-            and (entry := document.entry(record.source.heading)) is not None
-        }
-
-        headings: set[str | None] = set()
-        for entry in entries:
-            name = heading_of(entry, file.format)
-            candidate = Candidate(document, _with_file_beside(workspace, path, entry))
-            record = by_entry.get(entry.span.start)
-            there = _outcome_if_present(workspace, candidate, record, existing)
-
-            if record is not None:
-                existing.reread.append((record, candidate))
-
-            if there is not None:
-                outcomes.append(there)
-            elif name is not None and name in headings:
-                remedy = "renumber one" if entry.number else "give one of them another title"
-                reason = (
-                    f"the log holds {name} twice, and a record could not tell them apart; {remedy}"
-                )
-                outcomes.append(Outcome("left", candidate.label, None, reason))
-            else:
-                candidates.append(candidate)
-
-            headings.add(name)
-
-    return _with_folder_dates(
-        list(_without_chapters(candidates, existing, by_name, outcomes)), existing
-    )
-
-
-_BESIDE = (".yaml", ".yml", ".json", ".toml")
-_NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
-
-
-def _with_file_beside(workspace: Workspace, path: str, entry: AdrDocument) -> AdrDocument:
-    """Return a silent decision with the status that a file next to it states: it is not read, so
-    a person is asked.
-    """
-    if entry.status != "unknown" or entry.status_raw.strip():
-        return entry
-
-    stem = posixpath.splitext(path)[0]
-    folder, _, name = stem.rpartition("/")
-    stems = [stem]
-    if name.lower() in GENERIC_NAMES and folder:
-        stems += [f"{folder}/{other}" for other in _NAMES_BESIDE]
-
-    for other in (f"{each}{suffix}" for each in stems for suffix in _BESIDE):
-        if not (workspace.root / other).is_file():
-            continue
-
-        status = _status_in(workspace, other)
-        if status:
-            syntax = f"the file {posixpath.basename(other)}"
-            return replace(entry, status_raw=cut(status, _QUOTED), status_syntax=syntax)
-
-    return entry
-
-
-def _status_in(workspace: Workspace, path: str) -> str:
-    """Return the status that a file of metadata states; empty if it states none."""
-    try:
-        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-    except OrbitError:
-        return ""
-
-    span = Span(0, len(text))
-    read = read_toml if path.endswith(".toml") else read_front_matter
-    values = (each.value for each in read(text, span).fields if field_of(each.key) == "status")
-    return " ".join(next(values, "").split())
-
-
-def _with_folder_dates(
-    candidates: Sequence[Candidate], existing: ExistingRecords
-) -> list[Candidate]:
-    peers = (*candidates, *(candidate for _, candidate in existing.reread))
-    orders = date_orders((posixpath.dirname(peer.path), peer.entry.date_raw) for peer in peers)
-    return [
-        Candidate(
-            undated.document,
-            with_date_order(undated.entry, orders.get(posixpath.dirname(undated.path))),
-        )
-        for undated in candidates
-    ]
-
-
-def _documents(
-    workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]
-) -> Iterator[Document]:
-    for path in paths:
-        if not path.isprintable():
-            outcomes.append(
-                Outcome(
-                    "left",
-                    repr(path)[1:-1],
-                    None,
-                    "its name has characters that can't be written; rename it",
-                )
-            )
-
-            continue
-
-        try:
-            yield Document(path, read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT))
-        except OrbitError as error:
-            outcomes.append(
-                Outcome(
-                    "left", path, None, reason_of_error(error, path, f"{workspace.root}{os.sep}")
-                )
-            )
-
-
-def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -> set[str]:
-    """Return numbered documents with a status in a folder of decisions:
-    tickets and tests don't count.
-    """
-    sure = Counter(posixpath.dirname(path) for path in existing.by_path if number_of_path(path))
-    doubted: dict[str, list[str]] = defaultdict(list)
-    for document in documents:
-        folder, file = posixpath.dirname(document.path), document.file
-
-        if document.path in existing.by_path or not number_of_path(document.path):
-            continue
-
-        if file.format == "file":
-            sure[folder] += 1
-        elif (
-            file.skipped_reason == NOTHING_DECIDED
-            and file.candidate
-            and file.candidate.status != "unknown"
-        ):
-            doubted[folder].append(document.path)
-
-    among = (
-        paths
-        for folder, paths in doubted.items()
-        if sure[folder] >= _FEW_DECISIONS and 2 * sure[folder] >= len(paths)
-    )
-    return {path for paths in among for path in paths}
-
-
-def _without_chapters(
-    candidates: Sequence[Candidate],
-    existing: ExistingRecords,
-    by_name: Collection[str],
-    outcomes: list[Outcome],
-) -> Iterator[Candidate]:
-    """Yield the decisions without chapters of another one, which are in that one's own folder."""
-    folders = own_folders((*(candidate.path for candidate in candidates), *existing.by_path))
-    for candidate in candidates:
-        owner = owning_folder(candidate.path, folders) if candidate.path not in by_name else None
-        if owner is None:
-            yield candidate
-        else:
-            step = "`orbit import` with the file's own name takes it over too"
-            reason = f"a part of the decision that has {owner} for itself; {step}"
-            outcomes.append(Outcome("left", candidate.path, None, reason))
-
-
-def reason_for_none(file: AdrFile) -> str:
-    """Return why a document that was read has no decision, and what to do."""
-    if file.format == "log":
-        return NO_ENTRY
-    return with_step(file.skipped_reason or "it holds no decision")
-
-
-def _unnamed_sections(document: Document) -> Iterator[Outcome]:
-    for problem in document.file.problems:
-        if problem.code == UNNAMED and problem.position is not None:
-            position = f"{document.path}:{problem.position.line}"
-            yield Outcome("left", position, None, f"{problem.message}; {problem.hint}")
-
-
-def _outcome_if_present(
-    workspace: Workspace, candidate: Candidate, record: Record | None, existing: ExistingRecords
-) -> Outcome | None:
-    if record is not None:
-        return Outcome("present", candidate.label, record.id, "", candidate.entry.format)
-
-    name = candidate.local_name
-    if name is not None and name in existing.by_legacy:
-        ids = ", ".join(other.id for other in existing.by_legacy[name])
-        return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
-
-    for lost in existing.gone.get(title_key(candidate.entry.title), ()):
-        if lost.source is not None and is_same_title(lost.title, candidate.entry.title):
-            old = lost.source.path
-            step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"
-            reason = (
-                f"it looks like the document of {lost.id}, which named {old}; {step} corrects that"
-            )
-            return Outcome("left", candidate.label, lost.id, reason)
-
-    if candidate.number is None or candidate.is_local(workspace.config.design):
-        return None
-
-    number = sequence_id("ADR-", candidate.number)
-    same = existing.records.get(number)
-    if same is None and candidate.number in existing.numbers:
-        return Outcome(
-            "left",
-            candidate.label,
-            number,
-            f"the record {number} can't be read; repair it first: `orbit check`",
-        )
-
-    if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
-        return None
-
-    if same.source is None:
-        reason = (
-            f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so "
-            f"drop one of the two"
-        )
-        return Outcome("left", candidate.label, same.id, reason)
-
-    if candidate.in_log:
-        reason = (
-            f"{same.id} is in {same.source.path} too, with the same title; remove one of "
-            f"the two entries"
-        )
-        return Outcome("left", candidate.label, same.id, reason)
-
-    return None

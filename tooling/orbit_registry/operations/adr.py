@@ -20,6 +20,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.model import AdrDocument, Section, is_same_title
+from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document
 from orbit_registry.formats.adr.vocabulary import is_iso_date
@@ -365,6 +366,7 @@ def _new_files(
     source |= {"format": str(request.style), "authority": "record"}
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
     values = {**_fields(request), "legacy_ids": names, "source": source}
+    values["rejected"] = rejected_data(body)
 
     data = new_data(kind, record_id, new_uid(), author, values)
     text, record = build_record(workspace, kind, author, record_id, data)

@@ -224,30 +224,31 @@ def config_changes(
             else []
         )
 
-        settings = {
-            key: value
-            for key, value in (("folder", home), ("folders", folders), ("log", log))
-            if value
-        }
+        stated = {"folder": home, "folders": folders, "log": log}
+        settings = {key: value for key, value in stated.items() if value}
         if not settings:
             return
 
         after = rewrite(text, {**data, "adr": {**section, **settings}})
     except (OrbitError, YamlProblemError) as error:
-        names = [
-            *(f"{folder} in adr.folders" for folder in missing),
-            *([f"{log} in adr.log"] if log else []),
-        ]
+        names = [f"{folder} in adr.folders" for folder in missing]
+        if log:
+            names.append(f"{log} in adr.log")
+
         outcomes.append(Outcome("left", path, None, f"name {', '.join(names)} by hand: {error}"))
         return
 
-    changes = [f"adr.log is {json.dumps(log)}: new decisions become entries of it"] if log else []
-    changes += (
-        [f"adr.folder is {json.dumps(home)}: new decisions go to the folder of the others"]
-        if home
-        else []
-    )
-    changes += [f"adr.folders names {json.dumps(folders)}"] if folders else []
+    changes: list[str] = []
+    if log:
+        changes.append(f"adr.log is {json.dumps(log)}: new decisions become entries of it")
+
+    if home:
+        way = "new decisions go to the folder of the others"
+        changes.append(f"adr.folder is {json.dumps(home)}: {way}")
+
+    if folders:
+        changes.append(f"adr.folders names {json.dumps(folders)}")
+
     outcomes.append(Outcome("changed", path, None, "; ".join(changes)))
     yield FileChange(path, text, after)
 
@@ -298,11 +299,9 @@ def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
         for folder in folders
         if not is_foreign_folder(folder) and not any(map(is_archive_folder, folder.split("/")))
     ]
-    counts = {
-        folder: sum(_is_in(candidate.path, folder) for candidate in adopted) for folder in current
-    }
-    if not counts:
-        return None
+    counts: Counter[str] = Counter()
+    for folder in current:
+        counts[folder] = sum(_is_in(candidate.path, folder) for candidate in adopted)
 
-    best = max(counts, key=lambda folder: counts[folder])
-    return best if counts[best] * 2 > len(adopted) else None
+    best, count = counts.most_common(1)[0] if counts else ("", 0)
+    return best if count * 2 > len(adopted) else None

@@ -1,8 +1,5 @@
 """Report of an import: what became of each document, and what to do with those left out."""
 
-import posixpath
-import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,58 +80,73 @@ class TakeoverReport:
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it."""
-        return {
+        data: dict[str, object] = {
             "format": self.format,
             "path": self.path,
             "dry_run": self.dry_run,
             "counts": {what: len(self.of(what)) for what in ORDER},
-            **{what: [outcome.as_dict() for outcome in self.of(what)] for what in ORDER},
-            "notes": list(self.notes),
-            "styles": dict(self.styles),
-            "shown_at_no_edit": list(self.overlooked),
         }
+        for what in ORDER:
+            data[what] = [outcome.as_dict() for outcome in self.of(what)]
+
+        data["notes"] = list(self.notes)
+        data["styles"] = dict(self.styles)
+        data["shown_at_no_edit"] = list(self.overlooked)
+        return data
 
     def text(self, *, verbose: bool = False) -> str:
         """Return the report for people: counts, each part in a few lines or with `verbose` in all,
         what to do next.
         """
-        would = "would be " if self.dry_run else ""
-        questions = [outcome for outcome in self.of("changed") if outcome.record is not None]
-        files = [outcome for outcome in self.of("changed") if outcome.record is None]
-        parts = {
-            f"{would}taken": self.of("taken"),
-            f"{would}{'taken, with a question' if self.records else 'changed'}": questions,
-            f"{would}left out": self.of("left"),
-            f"{would}changed elsewhere": files,
-        }
-
-        counts = [
-            f"{len(outcomes)} {title}"
-            for title, outcomes in parts.items()
-            if outcomes and outcomes != questions
-        ]
-        if questions and self.records:
-            counts[0] += (
-                f", {len({outcome.record for outcome in questions})} of them with a question"
-            )
-        elif questions:
-            counts.insert(0, f"{len(questions)} {would}changed")
-
-        counts += [f"{len(self.of('present'))} already here"] if self.of("present") else []
-        styles = ", ".join(f"{count} {_STYLES[style]}" for style, count in self.styles.items())
-        form = styles or (self.format if self.format != NO_FORMAT else "")
-        form = f" ({form})" if form else ""
-        lines = [f"{self.path}{form}: {'; '.join(counts) or 'nothing to take'}"]
+        parts = self._parts()
+        lines = [f"{self.path}{self._form()}: {self._counts(parts)}"]
         for title, outcomes in parts.items():
             if outcomes:
-                lines += [
-                    "",
-                    f"{title[0].upper()}{title[1:]}:",
-                    *(_all(outcomes) if verbose else _first(outcomes)),
-                ]
+                lines += ["", f"{title[0].upper()}{title[1:]}:"]
+                lines += _all(outcomes) if verbose else _first(outcomes)
 
-        lines += ["", *self.notes] if self.notes else []
+        if self.notes:
+            lines += ["", *self.notes]
+
         return "\n".join([*lines, "", f"next: {self._next_step()}"])
+
+    def _parts(self) -> dict[str, list[Outcome]]:
+        would = "would be " if self.dry_run else ""
+        changed = self.of("changed")
+        return {
+            f"{would}taken": self.of("taken"),
+            self._asked: [outcome for outcome in changed if outcome.record is not None],
+            f"{would}left out": self.of("left"),
+            f"{would}changed elsewhere": [each for each in changed if each.record is None],
+        }
+
+    @property
+    def _asked(self) -> str:
+        would = "would be " if self.dry_run else ""
+        return f"{would}taken, with a question" if self.records else f"{would}changed"
+
+    def _counts(self, parts: Mapping[str, Sequence[Outcome]]) -> str:
+        counts: list[str] = []
+        for title, outcomes in parts.items():
+            if title != self._asked and outcomes:
+                counts.append(f"{len(outcomes)} {title}")
+            elif outcomes and self.records:
+                number = len({outcome.record for outcome in outcomes})
+                counts[0] += f", {number} of them with a question"
+            elif outcomes:
+                counts.insert(0, f"{len(outcomes)} {title}")
+
+        present = len(self.of("present"))
+        if present:
+            counts.append(f"{present} already here")
+
+        return "; ".join(counts) or "nothing to take"
+
+    def _form(self) -> str:
+        """Return where the documents state their status, or another format, in brackets."""
+        styles = ", ".join(f"{count} {_STYLES[style]}" for style, count in self.styles.items())
+        form = styles or self.format
+        return "" if form == NO_FORMAT else f" ({form})"
 
     def _next_step(self) -> str:
         if self.dry_run and any(self.of(what) for what in ("taken", "changed")):
@@ -175,8 +187,9 @@ def _is_about_status(reason: str) -> bool:
 def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for reason, group in _by_reason(outcomes):
         if len(group) == 1 or not reason:
-            yield from (f"  {_line(outcome)}{': ' if reason else ''}{reason}" for outcome in group)
+            yield from (f"  {_with_reason(outcome)}" for outcome in group)
             continue
+
         yield f"  {len(group)} × {reason}"
         yield from (f"    {_line(outcome)}" for outcome in group)
 
@@ -184,13 +197,11 @@ def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
     unstated = [outcome for outcome in outcomes if outcome.reason == UNSTATED]
     lines = [(f"{len(unstated)} × no status stated", len(unstated))] if unstated else []
-    for reason, group in _by_reason(
-        [outcome for outcome in outcomes if outcome.reason != UNSTATED]
-    ):
+    for reason, group in _by_reason([each for each in outcomes if each.reason != UNSTATED]):
         if len(group) > 1 and reason:
             lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
         else:
-            lines += ((f"{_line(outcome)}{': ' if reason else ''}{reason}", 1) for outcome in group)
+            lines += ((_with_reason(outcome), 1) for outcome in group)
 
     yield from (f"  {line}" for line, _ in lines[:_LISTED])
     remaining = sum(number for _, number in lines[_LISTED:])
@@ -206,21 +217,22 @@ def _is_unclear(outcome: Outcome) -> bool:
     return UNKNOWN in outcome.reason and not _is_unstated(outcome)
 
 
+def _with_reason(outcome: Outcome) -> str:
+    return f"{_line(outcome)}: {outcome.reason}" if outcome.reason else _line(outcome)
+
+
 def _line(outcome: Outcome) -> str:
     return f"{outcome.source} → {outcome.record}" if outcome.record else outcome.source
 
 
 NOT_READ = "not Markdown"
+READS_LIKE_ONE = (
+    "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+)
+EXAMPLE = "an example of tests, or of another project; name its folder to take it over"
+MEMORY = "an agent's memory or rules"
 UNKNOWN = "so it is `unknown`"  # how the reason of each decision ends whose status is not known
 UNSTATED = f"the document states no status, {UNKNOWN}"
-_TO_MARKDOWN = {
-    ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
-    ".org": "pandoc -f org -t gfm {path} -o {stem}.md",
-    ".adoc": "downdoc {path}",
-    ".asciidoc": "downdoc {path}",
-}
-"""The usual programs that make Markdown of a format, which is not read here."""
-_FOLDERS = 3  # folders that a command names one by one
 _RENAME = "nothing to do; if it is a decision, rename it"
 _LATER = "the next `orbit adr backfill` makes it once that decision has a record"
 _BY_HAND = "`orbit link`, or `orbit adr supersede`, makes it by hand"
@@ -248,17 +260,6 @@ _STEPS = {
         PLACE_REASONS, "if it is a decision, `orbit import` with the file's own name imports it"
     ),
 }
-_OF_EXPERIENCE = re.compile(
-    r"(?:^|.*[/_. -])(?:lessons[-_ "
-    r"]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"
-    r"|(?:.*/)?lessons\.md$",
-    re.IGNORECASE,
-)
-"""How people name what they have learned, what failed and what to do then:
-`LESSONS.md`, `docs/postmortems/`.
-"""
-_DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
-"""Parts of the reasons for which a document that could be read is left."""
 
 
 def format_of(styles: Mapping[str, int]) -> str:
@@ -310,73 +311,6 @@ def reason_of_error(error: OrbitError, path: str, root: str) -> str:
     """
     message = error.message.replace(root, "").removeprefix(path).removeprefix(":").strip()
     return f"{message}; {error.hint}" if error.hint else message
-
-
-def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield what to do with lessons, postmortems, retrospectives and runbooks:
-    they are records of other kinds.
-    """
-    skipped = [
-        entry for entry in outcomes if entry.what == "left" and _OF_EXPERIENCE.match(entry.source)
-    ]
-    paths = [
-        outcome.source
-        for outcome in skipped
-        if any(reason in outcome.reason for reason in _DECIDES_NOTHING)
-    ]
-    if paths:
-        first = shlex.quote(min(paths, key=lambda path: path.count("/")))
-        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        yield (
-            f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit "
-            f"learning new` writes down what "
-            f"holds, `orbit import doc {first}` keeps a copy that search finds"
-        )
-
-
-def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield what to do with decisions that are not Markdown,
-    for each format with the commands for all of them.
-    """
-    by_reason: dict[str, list[str]] = {}
-    for outcome in outcomes:
-        if outcome.reason.startswith(f"{NOT_READ} (") and outcome.reason.endswith(")"):
-            by_reason.setdefault(outcome.reason, []).append(outcome.source)
-
-    for reason, paths in by_reason.items():
-        stem, suffix = posixpath.splitext(paths[0])
-        path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
-        if suffix.lower() not in (*_TO_MARKDOWN, ".mdx", ".txt"):
-            keep = (
-                f"`orbit import script {path}` makes it a resource, `orbit import doc "
-                f"{path}` keeps a copy that search"
-            )
-            yield f"{paths[0]} is not a decision: decisions are Markdown files (.md); {keep} finds"
-            continue
-
-        number, those, purpose = "1 decision is", "one", "keeps a copy that search finds"
-        if len(paths) > 1:
-            path, stem = '"$file"', '"${file%.*}"'
-            start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
-            number, those, purpose = (
-                f"{len(paths)} decisions are",
-                "them",
-                "keeps copies that search finds",
-            )
-
-        command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
-        way = f"`{start}{command}{end}` makes Markdown of {those}, to import then"
-        way = way if command else "write them as Markdown to import them"
-        yield f"{number} {reason}: {way}; `{start}orbit import doc {path}{end}` {purpose}"
-
-
-def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
-    folders = sorted({posixpath.dirname(path) for path in paths})
-    names = [shlex.quote(folder) for folder in folders]
-    if len(folders) > _FOLDERS:
-        parents = sorted({posixpath.dirname(folder) for folder in folders})
-        names = [f"{shlex.quote(parent)}/*" if parent else "*" for parent in parents]
-    return [f"{name}/*{suffix}" if name != "''" else f"*{suffix}" for name in names]
 
 
 def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:

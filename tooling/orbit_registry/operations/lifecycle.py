@@ -294,9 +294,10 @@ def supersede(
     new_id: str,
     *,
     author: Author | None = None,
+    dry_run: bool = False,
 ) -> tuple[Record, Record]:
-    """Let one record replace another: both ends are written, or neither."""
-    with writer.writing(workspace):
+    """Let one record replace another: both ends are written, or neither; `dry_run` writes none."""
+    with nullcontext() if dry_run else writer.writing(workspace):
         records = read_collection(workspace).records
         old, new = records.get(old_id), records.get(new_id)
         _refuse_supersession(records, old, new)
@@ -317,7 +318,8 @@ def supersede(
         old_change, old_record = writer.prepare_edit(workspace, old, closed)
         new_change, new_record = writer.prepare_edit(workspace, new, replacing)
         step = [*document_changes, old_change, new_change]
-        write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
+        if not dry_run:
+            write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record
 
 

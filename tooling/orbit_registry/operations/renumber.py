@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
 from orbit_registry.formats.adr.file_names import number_of_path
@@ -37,7 +38,6 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated, writing
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-_EVIDENCE = f"{ORBIT}/enforcement.yaml"
 _UID = re.compile(r"[0-9a-f]{32}\Z")
 _LONGEST_NAME = 40  # characters of a title's words in an alias
 
@@ -87,6 +87,7 @@ class RenumberReport:
     files: tuple[ChangedFile, ...]
     unclear: tuple[Unclear, ...]
     dry_run: bool = False
+    next_commands: ClassVar = ("git diff", "orbit check")
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it."""
@@ -172,11 +173,6 @@ def _plan(
     aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
     draft = ChangeSet(workspace)
     done = _move_record(workspace, draft, record, new, aliases, reason)
-
-    evidence = draft.readable(_EVIDENCE) if alone else None
-    if evidence is not None:
-        key = rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)"
-        draft.put(_EVIDENCE, re.sub(key, rf"\g<1>{new}/", evidence))
 
     def meaning(path: str, line: str, cited: str) -> str | None:
         del path, line

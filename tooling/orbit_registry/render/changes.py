@@ -51,17 +51,14 @@ def _counts_text(report: ChangeReport) -> str:
     counts = [
         plural(len(report.files), "file"),
         plural(len(report.matches), "record applies", "records apply"),
-        *(
-            f"{changes[what]} {what}"
-            for what in ("added", "changed", "removed", "unreadable")
-            if changes[what]
-        ),
-        *(
-            plural(findings[severity], severity.value)
-            for severity in Severity
-            if findings[severity]
-        ),
     ]
+    for what in ("added", "changed", "removed", "unreadable"):
+        if changes[what]:
+            counts.append(f"{changes[what]} {what}")
+    for severity in Severity:
+        if findings[severity]:
+            counts.append(plural(findings[severity], severity.value))
+
     return ", ".join(counts)
 
 

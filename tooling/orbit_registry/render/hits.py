@@ -17,20 +17,22 @@ GENERIC = (
 
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
     """Return a search result as JSON data, the best hit first."""
-    hits = [_hit_data(hit, explain=explain) for hit in result.hits]
-    retired = [retirement.as_data() for retirement in result.retired]
-    counts = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
-    note = "; ".join(
-        [*([GENERIC] if result.generic else []), *([result.note] if result.note else [])]
-    )
-
-    return {
-        "hits": hits,
-        **counts,
-        **({"corrected": dict(result.corrected)} if result.corrected else {}),
-        **({"retired": retired} if retired else {}),
-        **({"note": note} if note else {}),
+    data: dict[str, object] = {
+        "hits": [_hit_data(hit, explain=explain) for hit in result.hits],
+        "omitted": result.omitted,
+        "unknown": list(result.unknown),
+        "budget": result.budget,
     }
+    if result.corrected:
+        data["corrected"] = dict(result.corrected)
+    if result.retired:
+        data["retired"] = [retirement.as_data() for retirement in result.retired]
+
+    notes = [GENERIC if result.generic else "", result.note]
+    if any(notes):
+        data["note"] = "; ".join(filter(None, notes))
+
+    return data
 
 
 def _hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
@@ -76,14 +78,14 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
     lines: list[str] = []
     for group in sorted(groups):
         if len(groups) > 1:
-            lines += [*([""] if lines else []), group[1]]
+            lines += ["", group[1]] if lines else [group[1]]
         for hit in groups[group]:
             lines += _lines(hit, explain=explain, is_said=hit.retired in result.retired)
 
-    more = plural(result.omitted, "more hit")
-    return "\n".join(
-        [*retired, *lines, *([f"and {more}: --limit shows them"] if result.omitted else [])]
-    )
+    if result.omitted:
+        lines.append(f"and {plural(result.omitted, 'more hit')}: --limit shows them")
+
+    return "\n".join([*retired, *lines])
 
 
 def _group(record: Record) -> tuple[int, str]:
@@ -112,10 +114,9 @@ def _lines(hit: Hit, *, explain: bool, is_said: bool) -> Iterable[str]:
 
     if explain:
         parts = hit.parts
-        reasons = [
-            *([f"has {', '.join(hit.matched)}"] if hit.matched else []),
-            *([f"by {parts.via}"] if parts.via else []),
-        ]
+        reasons = [f"has {', '.join(hit.matched)}"] if hit.matched else []
+        if parts.via:
+            reasons.append(f"by {parts.via}")
         factors = f"text {parts.text:.3f} × version {parts.version:g} × context {parts.context:g}"
         yield f"      = {factors} ({'; '.join(reasons)})"
 
@@ -125,16 +126,20 @@ MOST_NAMED = 5  # so many are named in text
 
 def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
     """Return similar records as JSON data."""
-    return [
-        {
+    rows = []
+    for neighbour in near:
+        contrast = neighbour.contrast
+        row: dict[str, object] = {
             "id": neighbour.record.id,
             "score": round(neighbour.score, 4),
             "title": neighbour.record.title,
-            "difference": str(neighbour.contrast) if neighbour.contrast is not None else None,
-            **({"rejected": neighbour.rejection} if neighbour.rejection else {}),
+            "difference": None if contrast is None else str(contrast),
         }
-        for neighbour in near
-    ]
+        if neighbour.rejection:
+            row["rejected"] = neighbour.rejection
+        rows.append(row)
+
+    return rows
 
 
 def near_text(neighbour: Neighbour) -> str:

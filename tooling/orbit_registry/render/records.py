@@ -90,19 +90,24 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
         return "no records"
 
     headline = records[0].kind.headline
-    ordered = [column for column in columns if column not in (headline, "title")]
+    filled = []
+    for column in columns:
+        cells = [_cell(record, column) for record in records]
+        if column not in (headline, "title") and any(cells):
+            filled.append((column, cells))
 
-    def cell(record: Record, column: str) -> str:
-        if column == "votes":
-            return vote_cell(record.votes)
-        if column == "status" and _is_expired(record):
-            return "expired"
-        value = record.data.get(column, "")
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    names = [name for name, _ in filled]
+    titles = [record.title for record in records]
+    rows = list(zip(*(cells for _, cells in filled), titles, strict=True))
+    return table([*names, headline], rows)
 
-    ordered = [column for column in ordered if any(cell(record, column) for record in records)]
-    rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
-    return table([*ordered, headline], rows)
+
+def _cell(record: Record, column: str) -> str:
+    if column == "votes":
+        return vote_cell(record.votes)
+    if column == "status" and _is_expired(record):
+        return "expired"
+    return _plain_text(record.data.get(column, ""))
 
 
 def _is_expired(record: Record) -> bool:
@@ -172,7 +177,9 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     ]
     where = " --path FILE" if any(reason.is_unreadable for reason in sources) else ""
     refresh = f"orbit refresh {record.id}{where}" if sources else verify_it
-    return [*renames, *without, *([] if freshness.is_gone or unhashed else [refresh]), *closing]
+    if not (freshness.is_gone or unhashed):
+        without.append(refresh)
+    return [*renames, *without, *closing]
 
 
 def record_data(
@@ -182,37 +189,25 @@ def record_data(
     and the headline as `title`.
     """
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
-    source = record.source if record.kind.in_file else None
-    text = (
-        {"text": {"path": source.path, "taken_from": record.text("path")}}
-        if source is not None
-        else {}
-    )
+    data = {**head, "title": record.title, **record.data}
+    if record.is_replaced:
+        data |= {"status": record.status.name, "stated_status": record.stated_status.name}
+    if record.rejected:
+        data["rejected"] = [option.as_data() for option in record.rejected]
 
-    rejected = (
-        {"rejected": [option.as_data() for option in record.rejected]} if record.rejected else {}
-    )
-    replaced = (
-        {"status": record.status.name, "stated_status": record.stated_status.name}
-        if record.is_replaced
-        else {}
-    )
-    votes = (
-        {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
-    )
-    return {
-        **head,
-        "title": record.title,
-        **record.data,
-        **replaced,
-        **rejected,
-        **head,
-        **({"expired": True} if _is_expired(record) else {}),
-        **({"review_due": due.as_data()} if due is not None else {}),
-        **(text if record.kind.in_file else {}),
-        **votes,
-        **({"prose": record.prose, "digest": record.digest} if prose else {}),
-    }
+    data |= head
+    if _is_expired(record):
+        data["expired"] = True
+    if due is not None:
+        data["review_due"] = due.as_data()
+    if record.kind.in_file and record.source is not None:
+        data["text"] = {"path": record.source.path, "taken_from": record.text("path")}
+    if record.votes or (prose and record.kind.voted):
+        data["votes"] = vote_data(record.votes)
+    if prose:
+        data |= {"prose": record.prose, "digest": record.digest}
+
+    return data
 
 
 def _rejected_line(option: RejectedOption) -> str:
@@ -263,13 +258,9 @@ def _review(record: Record) -> str:
 def status_line(status: Status) -> str:
     """Return a status and what it means, without its name twice: `proposed: not yet decided`."""
     name, banner = status.name, status.banner or ""
-    return name + (
-        banner[len(name) :]
-        if banner.startswith(name.capitalize())
-        else f": {banner}"
-        if banner
-        else ""
-    )
+    if banner.startswith(name.capitalize()):
+        return name + banner[len(name) :]
+    return f"{name}: {banner}" if banner else name
 
 
 def amendments(record: Record, records: Iterable[Record]) -> str:
@@ -294,94 +285,113 @@ def record_text(
     built: Built | None = None,
 ) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
-    shown = [] if visibility is None else list(visibility.lines())
-    in_code = [] if built is None else built.lines()
-    status = record.status
-    end = expires_at(record) if record.phase == "live" else None
-    lines = [f"{record.id}  {record.title}", status_line(status), ""]
-    facts = [
-        ("file", record.path),
-        ("document", record.source.path if record.source else ""),
-        *(
-            (name, _plain_text(record.data[name]))
-            for name in record.kind.columns
-            if name in record.data and name not in _OWN_LINES | {record.kind.headline}
-        ),
-        ("review", _review(record)),
-        ("summary", (record.text("summary") or "") if record.kind.headline != "summary" else ""),
-        *((name, ":".join(map(str, value.values()))) for name, value in _references(record)),
-        ("date", record.text("date") or ""),
-        ("deciders", ", ".join(record.words("deciders"))),
-        ("tasks", ", ".join(record.words("tasks"))),
-        ("feature", record.text("feature") or ""),
-        ("category", record.text("category") or ""),
-        ("paths", ", ".join(record.scope.paths)),
-        ("uses", ", ".join(record.scope.uses)),
-        ("tags", ", ".join(record.scope.tags)),
-        ("labels", ", ".join(record.words("labels"))),
-        *(
-            ("rejected" if not at else "", _rejected_line(option))
-            for at, option in enumerate(record.rejected)
-        ),
-        ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
-        (
-            "links",
-            ", ".join(
-                f"{link.rel} {link.to}{f' ({link.reason})' * bool(link.reason)}"
-                for link in record.links
-            ),
-        ),
-        ("amended by", amended_by),
-        ("supersedes", ", ".join(record.supersedes)),
-        ("superseded by", ", ".join(record.superseded_by)),
-        ("legacy ids", ", ".join(record.legacy_ids)),
-        ("votes", _vote_words(record.votes) if record.votes or record.kind.voted else ""),
-        ("outcome", outcome),
-        *(
-            (freshness.state.value if not at else "", reason.message)
-            for at, reason in enumerate(freshness.reasons)
-        ),
-        ("due", "" if due is None else str(due)),
-        ("review by", record.review_terms.by),
-        ("revisit when", ", ".join(map(str, record.review_terms.when))),
-        ("digest", record.digest if record.phase == "pending" else ""),
-        ("holds until", f"{end:%Y-%m-%d}" if end else ""),
-        *(("agents" if not at else "", sentence) for at, sentence in enumerate(shown)),
-        *(("in the code" if not at else "", sentence) for at, sentence in enumerate(in_code)),
-        ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
-    ]
-    blocks: list[Block] = [*lines, Facts(facts)]
+    facts = [*_own_facts(record), *_scope_facts(record), *_tie_facts(record, amended_by)]
+    if record.votes or record.kind.voted:
+        facts.append(("votes", _vote_words(record.votes)))
+
+    facts.append(("outcome", outcome))
+    facts += _column(freshness.state.value, [reason.message for reason in freshness.reasons])
+    facts.append(("due", "" if due is None else str(due)))
+    facts += _term_facts(record)
+    facts += _column("agents", () if visibility is None else visibility.lines())
+    facts += _column("in the code", () if built is None else built.lines())
+    facts.append(("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"))
+
+    head = f"{record.id}  {record.title}\n{status_line(record.status)}\n"
+    blocks: list[Block] = [head, Facts(facts)]
     if record.prose.strip():
         blocks += ["", record.prose.strip("\n")]
 
     return rendered(blocks)
 
 
+Pairs = Iterator[tuple[str, str]]
+
+
+def _own_facts(record: Record) -> Pairs:
+    """Yield where a record is, the columns of its kind, and who made it."""
+    yield "file", record.path
+    yield "document", record.source.path if record.source else ""
+    for name in record.kind.columns:
+        if name in record.data and name not in _OWN_LINES | {record.kind.headline}:
+            yield name, _plain_text(record.data[name])
+
+    yield "review", _review(record)
+    if record.kind.headline != "summary":
+        yield "summary", record.text("summary") or ""
+    for name, value in _references(record):
+        yield name, ":".join(map(str, value.values()))
+
+    for name in ("date", "deciders", "tasks", "feature", "category"):
+        yield name, _plain_text(record.data.get(name) or "")
+
+
+def _scope_facts(record: Record) -> Pairs:
+    """Yield what a record is about."""
+    scope = record.scope
+    for name, words in (("paths", scope.paths), ("uses", scope.uses), ("tags", scope.tags)):
+        yield name, ", ".join(words)
+
+    yield "labels", ", ".join(record.words("labels"))
+    yield from _column("rejected", map(_rejected_line, record.rejected))
+    yield "evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)
+
+
+def _tie_facts(record: Record, amended_by: str) -> Pairs:
+    """Yield how a record is linked with others."""
+    links = []
+    for link in record.links:
+        reason = f" ({link.reason})" if link.reason else ""
+        links.append(f"{link.rel} {link.to}{reason}")
+
+    yield "links", ", ".join(links)
+    yield "amended by", amended_by
+    yield "supersedes", ", ".join(record.supersedes)
+    yield "superseded by", ", ".join(record.superseded_by)
+    yield "legacy ids", ", ".join(record.legacy_ids)
+
+
+def _term_facts(record: Record) -> Pairs:
+    """Yield until when a record holds."""
+    end = expires_at(record) if record.phase == "live" else None
+    yield "review by", record.review_terms.by
+    yield "revisit when", ", ".join(map(str, record.review_terms.when))
+    yield "digest", record.digest if record.phase == "pending" else ""
+    yield "holds until", f"{end:%Y-%m-%d}" if end else ""
+
+
+def _column(name: str, lines: Iterable[str]) -> Pairs:
+    """Yield lines of one fact; the first has its name."""
+    for number, line in enumerate(lines):
+        yield "" if number else name, line
+
+
 def named_chunk(record: Record, name: str) -> Chunk:
     """Return a record's chunk by its code, or by the anchor of its section."""
     from orbit_registry.search.chunks import chunks_of  # few ask for a chunk
 
+    by_name: dict[str, Chunk] = {}
     chunks = chunks_of(record)
-    by_name = {anchor: chunk for chunk in chunks for anchor in chunk.anchors} | {
-        chunk.code: chunk for chunk in chunks
-    }
-    chunk = by_name.get(name.lower())
-    if chunk is not None:
-        return chunk
+    for chunk in chunks:
+        by_name |= dict.fromkeys(chunk.anchors, chunk)
+    for chunk in chunks:
+        by_name[chunk.code] = chunk
+
+    if name.lower() in by_name:
+        return by_name[name.lower()]
 
     from difflib import get_close_matches  # most names are right
 
-    near = get_close_matches(name.lower(), by_name, n=NEAR) or [
-        chunk.code for chunk in chunks[:NEAR]
-    ]
-    listed = " or ".join(
-        f"{record.id}#{other} ({by_name[other].breadcrumb})".replace(" ()", "") for other in near
-    )
-    hint = (
-        f"did you mean {listed}?"
-        if near
-        else "this record has no chunks; leave out what follows `#`"
-    )
+    near = get_close_matches(name.lower(), by_name, n=NEAR)
+    near = near or [chunk.code for chunk in chunks[:NEAR]]
+    places = []
+    for other in near:
+        breadcrumb = by_name[other].breadcrumb
+        places.append(f"{record.id}#{other}{f' ({breadcrumb})' if breadcrumb else ''}")
+
+    hint = "this record has no chunks; leave out what follows `#`"
+    if near:
+        hint = f"did you mean {' or '.join(places)}?"
     raise RecordNotFoundError(f"{record.id} has no chunk {name!r}", hint=hint)
 
 
@@ -458,12 +468,13 @@ def _item(value: object) -> str:
     if not isinstance(value, Mapping):
         return " ".join(str(value).split())
 
-    parts = [
-        ":".join(map(str, part.values()))
-        if isinstance(part, Mapping)
-        else f"{name} {_plain_text(part)}"
-        for name, part in value.items()
-    ]
+    parts = []
+    for name, part in value.items():
+        is_reference = isinstance(part, Mapping)
+        parts.append(
+            ":".join(map(str, part.values())) if is_reference else f"{name} {_plain_text(part)}"
+        )
+
     return ", ".join(parts)
 
 
@@ -493,21 +504,14 @@ MOST_LINES = 20  # so many citing lines, and so many names that no record has, a
 
 def related_data(related: Related) -> dict[str, object]:
     """Return related records as JSON data."""
-    return {
-        "id": related.record.id,
-        "related": [
-            {
-                **head_data(neighbour.record),
-                "depth": neighbour.depth,
-                "links": [tie.as_data() for tie in neighbour.ties],
-            }
-            for neighbour in related.reached
-        ],
-        "dangling": [
-            {"rel": rel, "to": to, "derived": derived} for rel, to, derived in related.dangling
-        ],
-        "cited_in": [{"path": path, "line": line} for path, line in related.cited_in],
-    }
+    reached = []
+    for neighbour in related.reached:
+        ties = [tie.as_data() for tie in neighbour.ties]
+        reached.append({**head_data(neighbour.record), "depth": neighbour.depth, "links": ties})
+
+    dangling = [{"rel": rel, "to": to, "derived": derived} for rel, to, derived in related.dangling]
+    cited = [{"path": path, "line": line} for path, line in related.cited_in]
+    return {"id": related.record.id, "related": reached, "dangling": dangling, "cited_in": cited}
 
 
 def related_text(related: Related) -> str:
@@ -515,11 +519,17 @@ def related_text(related: Related) -> str:
     deep = any(neighbour.depth > 1 for neighbour in related.reached)
     rows = []
     for neighbour in related.reached:
-        record, by = neighbour.record, ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
-        via = (by if neighbour.depth > 1 else "",) if deep else ()
-        rows.append((*via, neighbour.links(), record.id, record.status.name, record.title))
+        record = neighbour.record
+        row = [neighbour.links(), record.id, record.status.name, record.title]
+        by = ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
+        if deep:
+            row.insert(0, by if neighbour.depth > 1 else "")
+        rows.append(row)
 
-    head = (*(("from",) if deep else ()), "is", "id", "status", "title")
+    head = ["is", "id", "status", "title"]
+    if deep:
+        head.insert(0, "from")
+
     lines = [table(head, rows)] if rows else []
     for neighbour in related.reached:
         for others in dict.fromkeys(tie.others for tie in neighbour.ties if tie.others):
@@ -529,13 +539,13 @@ def related_text(related: Related) -> str:
                 f"{neighbour.record.id} is for {versions_here}; of the same file: {listed}"
             )
 
-    lines += [
-        f"leads to no record, or to several: {rel} {to}"
-        for rel, to, _ in related.dangling[:MOST_LINES]
-    ]
-    lines += [f"cited in {path}:{line}" for path, line in related.cited_in[:MOST_LINES]]
-    more = max(len(related.cited_in) - MOST_LINES, 0) + max(len(related.dangling) - MOST_LINES, 0)
-    lines += [f"and {more} more: `--format json` lists them"] if more else []
+    dangling = [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in related.dangling]
+    cited = [f"cited in {path}:{line}" for path, line in related.cited_in]
+    lines += [*dangling[:MOST_LINES], *cited[:MOST_LINES]]
+    more = len(dangling[MOST_LINES:]) + len(cited[MOST_LINES:])
+    if more:
+        lines.append(f"and {more} more: `--format json` lists them")
+
     return "\n".join(lines) or f"{related.record.id} is related to no other record"
 
 

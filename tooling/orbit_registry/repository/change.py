@@ -51,8 +51,11 @@ class Change:
         hunks = self.git.run(
             "diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}"
         )
-        rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
-        return {line for first, count in rows for line in range(first, first + count)}
+        lines: set[int] = set()
+        for first, count in _ADDED.findall(hunks):
+            lines.update(range(int(first), int(first) + int(count or 1)))
+
+        return lines
 
 
 def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:

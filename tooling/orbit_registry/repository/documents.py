@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.formats.adr.model import NO_OPTIONS, AdrFile, Options, RejectedOption
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.adr.model import AdrFile
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
@@ -148,12 +148,6 @@ class Document:
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
-    def options(self, position: tuple[int, tuple[int, int]]) -> Options:
-        """Return the options that the decision at a position from `locate` states."""
-        from orbit_registry.formats.adr.options import read_options
-
-        return read_options(parse_markdown(self.text), Span(*position[1]))
-
     def review_terms(self, heading: str | None) -> ReviewTerms:
         """Return when a decision's header says to look at it again; few say so."""
         entry = self.entry(heading) if may_state_review(self.text) else None
@@ -280,8 +274,8 @@ def _leads_inside(root: Path, path: str) -> bool:
     return link.is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
 
-Decision = tuple[str, Options, ReviewTerms]
-"""The prose of a decision, the options that it states, and when it says to look at it again."""
+Decision = tuple[str, ReviewTerms]
+"""The prose of a decision, and when it says to look at it again."""
 DecisionIn = Callable[[Record, str], Decision | None]
 """A record's decision in the file at a path; None where it does not hold the decision."""
 
@@ -289,7 +283,7 @@ DecisionIn = Callable[[Record, str], Decision | None]
 def with_prose(
     record: Record, decision_in: DecisionIn, text_of: Callable[[str], str | None]
 ) -> Record:
-    """Return a record with its prose and options, whichever file holds them."""
+    """Return a record with its prose, whichever file holds it."""
     if record.kind.in_record:
         return record
 
@@ -304,14 +298,12 @@ def with_prose(
     if decision is None:
         return record
 
-    prose, options, terms = decision
-    return replace(record, prose=prose, options=options, document_terms=terms)
+    prose, terms = decision
+    return replace(record, prose=prose, document_terms=terms)
 
 
 def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> DecisionIn:
-    """Return what finds the prose of decisions in documents and body files,
-    without their options.
-    """
+    """Return what finds the prose of decisions in documents and body files."""
 
     def decision_in(record: Record, path: str) -> Decision | None:
         if path == record.body_path:
@@ -319,18 +311,18 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
         else:
             prose = documents.prose_of(record)
 
-        return None if prose is None else (prose, NO_OPTIONS, NO_TERMS)
+        return None if prose is None else (prose, NO_TERMS)
 
     return decision_in
 
 
 def whole(workspace: Workspace, records: Iterable[Record]) -> list[Record]:
-    """Return records with their prose and options, reading only their documents."""
-    return with_options(records, cache(partial(document_text, workspace.root)))
+    """Return records with their prose, reading only their documents."""
+    return filled_from(records, cache(partial(document_text, workspace.root)))
 
 
-def with_options(records: Iterable[Record], text_of: Callable[[str], str | None]) -> list[Record]:
-    """Return records with their prose and options, from the texts of files."""
+def filled_from(records: Iterable[Record], text_of: Callable[[str], str | None]) -> list[Record]:
+    """Return records with their prose, from the texts of files."""
 
     @cache
     def document(path: str) -> Document:
@@ -395,7 +387,7 @@ class ProseReading:
         return self._text(source.path)
 
     def filled(self, records: Iterable[Record]) -> RecordSet:
-        """Return the records with their prose, and decisions with the options that it states."""
+        """Return the records with their prose."""
         records = list(records)
         headings: dict[str, set[str]] = defaultdict(set)
         for record in records:
@@ -438,9 +430,8 @@ class ProseReading:
             if is_clean:
                 self.clean.add(record.path)
 
-            prose, chosen, rejected, by, conditions, unread = row
-            terms = ReviewTerms(by, conditions_of(conditions), unread)
-            return prose, _options_of(chosen, rejected), terms
+            prose, by, conditions, unread = row
+            return prose, ReviewTerms(by, conditions_of(conditions), unread)
 
         return RecordSet(with_prose(record, decision_in, self._text) for record in records)
 
@@ -464,9 +455,7 @@ class ProseReading:
 
 _BODY = "*"  # key of a file that holds nothing but a decision's prose
 _Row = list[Any]
-"""As JSON: a decision's prose, what was chosen, pairs of a rejected option and its reason, and the
-date, the conditions and the unread date of its review.
-"""
+"""As JSON: a decision's prose, and the date, the conditions and the unread date of its review."""
 _Rows = dict[str, _Row | None]
 """The rows of a file's decisions, by `_heading`."""
 
@@ -485,14 +474,14 @@ def _heading(record: Record, path: str) -> str:
 
 def _decision(document: Document, heading: str) -> Decision | None:
     if heading == _BODY:
-        return document.text, document.options((0, (0, len(document.text)))), NO_TERMS
+        return document.text, NO_TERMS
 
     name = heading[1:] if heading else None
     position = document.locate(name)
     if position is None:
         return None
 
-    return document.prose(position), document.options(position), document.review_terms(name)
+    return document.prose(position), document.review_terms(name)
 
 
 def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
@@ -501,20 +490,11 @@ def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
     for heading in rows:
         decision = _decision(document, heading)
         if decision is not None:
-            prose, options, terms = decision
-            rejected = [[option.option, option.reason] for option in options.rejected]
+            prose, terms = decision
             conditions = [str(condition) for condition in terms.when]
-            review = [terms.by, conditions, terms.unread]
-            rows[heading] = [prose, options.chosen, rejected, *review]
+            rows[heading] = [prose, terms.by, conditions, terms.unread]
 
     return rows
-
-
-def _options_of(chosen: str, rejected: Sequence[Sequence[str]]) -> Options:
-    if not rejected and not chosen:
-        return NO_OPTIONS
-
-    return Options(tuple(RejectedOption(*option) for option in rejected), chosen)
 
 
 _PLACEHOLDER = re.compile(

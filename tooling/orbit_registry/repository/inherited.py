@@ -33,29 +33,34 @@ def source_of(path: str) -> str:
 
 
 def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
-    """Return the data of a copied record with ids as they are called here."""
+    """Return the data of a copied record with ids as they are called here.
+
+    A record that its source inherits itself has its name already: `org:ADR-0007`.
+    """
     result = {**data, "id": f"{source}:{data['id']}"}
     for name in ID_LISTS:
         if name in data:
-            result[name] = [f"{source}:{record_id}" for record_id in list_in(data, name)]
+            result[name] = [_id_here(source, each) for each in list_in(data, name)]
 
     if "links" in data:
         links = (link for link in list_in(data, "links") if isinstance(link, Mapping))
-        result["links"] = [{**link, "to": f"{source}:{link['to']}"} for link in links]
+        result["links"] = [{**link, "to": _id_here(source, link["to"])} for link in links]
 
     return result
 
 
+def _id_here(source: str, record_id: object) -> str:
+    return str(record_id) if ":" in str(record_id) else f"{source}:{record_id}"
+
+
 def with_overrides(records: Sequence[Record]) -> list[Record]:
-    """Return the records; where a live record here overrides an inherited one,
-    that is superseded by it.
+    """Return the records; where a live record overrides an inherited one, that is superseded by
+    it: by one of this repository, else by those of its sources.
     """
-    by_target: defaultdict[str, list[str]] = defaultdict(list)
-    for record in records:
-        if not record.origin and record.phase == "live":
-            for link in record.links:
-                if link.rel == OVERRIDES:
-                    by_target[link.to].append(record.id)
+    by_target = overriding(records)
+    for target, ids in by_target.items():
+        ours = [record_id for record_id in ids if ":" not in record_id]
+        by_target[target] = ours or ids
 
     def overridden(record: Record) -> Record:
         if not record.origin or record.id not in by_target:
@@ -65,6 +70,18 @@ def with_overrides(records: Sequence[Record]) -> list[Record]:
         return replace(record, data=data)
 
     return [*map(overridden, records)]
+
+
+def overriding(records: Iterable[Record]) -> dict[str, list[str]]:
+    """Return the ids of the live records that override each inherited one, by its id."""
+    by_target: defaultdict[str, list[str]] = defaultdict(list)
+    for record in records:
+        if record.phase == "live":
+            for link in record.links:
+                if link.rel == OVERRIDES:
+                    by_target[link.to].append(record.id)
+
+    return dict(by_target)
 
 
 def copy_digest(hashes: Iterable[tuple[str, str]]) -> str:

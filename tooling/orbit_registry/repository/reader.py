@@ -139,6 +139,7 @@ class Reading:
         self._now = now or datetime.now(UTC)
         self._problems: dict[str, list[Diagnostic]] = {}
         self._faulty_votes: dict[str, list[Vote]] = {}
+        self._records: dict[str, Record | None] = {}
 
         self.misplaced: list[Diagnostic] = []  # problems of files and folders that are no record's
         self.entries = list(_entries(workspace, self.misplaced))
@@ -264,6 +265,12 @@ class Reading:
 
     def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file has none."""
+        if entry.path not in self._records:
+            self._records[entry.path] = self._record(entry)
+
+        return self._records[entry.path]
+
+    def _record(self, entry: RecordFolder) -> Record | None:
         data = self.states[entry.path].value
         if data is None:
             return None

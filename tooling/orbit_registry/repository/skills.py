@@ -65,7 +65,13 @@ def head(text: str) -> str:
 
 def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
     """Return the skills sorted by path, and problems of unreadable ones."""
-    skills: list[Skill] = []
+    pages, problems = skill_pages(workspace)
+    return [_skill(path, text) for path, text in pages.items()], problems
+
+
+def skill_pages(workspace: Workspace) -> tuple[dict[str, str], list[str]]:
+    """Return the text of each skill by its path, sorted, and problems of unreadable ones."""
+    pages: dict[str, str] = {}
     problems: list[str] = []
     for root in SKILL_FOLDERS:
         try:
@@ -83,14 +89,15 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 continue
 
             if MARK not in text:
-                skills.append(_skill(path, name, text))
+                pages[path] = text
 
-    return skills, problems
+    return pages, problems
 
 
-def _skill(path: str, folder: str, text: str) -> Skill:
+def _skill(path: str, text: str) -> Skill:
     from orbit_registry.formats.adr.front_matter import read_fields  # slow to import
 
+    folder = path.split("/")[-2]
     start = head(text)
     read = read_fields(start, Span(0, len(start)))
     fields = {field.key: " ".join(field.value.split()) for field in read}

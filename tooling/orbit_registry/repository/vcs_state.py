@@ -1,5 +1,6 @@
 """State of git and disk that checks need; what git can't tell is recorded, not raised."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -7,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import GitError, GitStoppedError, plural
+from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.policy import contents_at
 from orbit_registry.repository.reader import Reading, RecordFolder
-from orbit_registry.workspace.files import is_inside, walk, without_sites
+from orbit_registry.workspace.files import RECORD_LIMIT, is_inside, read_text, walk, without_sites
 from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
@@ -376,8 +377,8 @@ def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
 
 
 def unknown_folders(workspace: Workspace) -> dict[str, str]:
-    """Return folders in `.orbit/` of no kind that have records, or nearly the name of one,
-    with the folder of that kind.
+    """Return folders in `.orbit/` of no kind that have records, or nearly the name of one, with the
+    folder of that kind, which may be of a package that is not installed: empty.
     """
     try:
         names = {entry.name for entry in os.scandir(workspace.orbit) if entry.is_dir()}
@@ -391,11 +392,23 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
         if near:
             folders[name] = near
 
+        elif _has_record(workspace.orbit / name):
+            folders[name] = ""
+
         for kind in workspace.kinds:
             if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml")):
                 folders[name] = kind.plural
 
     return folders
+
+
+def _has_record(folder: Path) -> bool:
+    """Say whether a folder has a record, as each has a `uid`."""
+    for file in folder.glob("*/*.yaml"):
+        with contextlib.suppress(OrbitError):
+            return "\nuid: " in read_text(file, limit=RECORD_LIMIT)
+
+    return False
 
 
 def _near(name: str, plurals: Iterable[str]) -> str:

@@ -3,8 +3,8 @@
 A term counts 3 in the title and the tags of a text, 1 in its body; the sum is weighed as one text
 (BM25F). A score is the part reached of what no text can exceed, so that it lies between 0 and 1 and
 two queries can be compared. Here the best texts are ranked a second time by the characters of their
-terms. SQL (`search.sql`) and the site's search box (`search.js`) get the counts and weigh them
-alike. The hook also gets what words in a row weigh.
+terms. The index on disk has the counts (`matching.words`), which the hook weighs alike, and so do
+SQL (`search.sql`) and the site's search box (`search.js`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from types import MappingProxyType
-from typing import NamedTuple
 
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
@@ -27,12 +25,6 @@ K1, B = 3.0, 0.75
 
 With the usual 1.2 a title weighs nearly as much as a text about its words: on 605 questions of two
 projects MRR was .496, and .522 with 3.
-"""
-RUN = 0.5
-"""What two terms in a row weigh, as a part of what a term of one text weighs.
-
-On 874 questions of seven collections MRR was .045 and .085 higher with it on two, and no different
-on the others. A weight that falls with the number of texts was no better.
 """
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
 # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
@@ -46,25 +38,8 @@ Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its 
 Hits = list[tuple[int, float]]  # slots, each with its score
 
 
-Runs = tuple[float, str, str]
-"""What a text has below the line, and its terms in a row: of title and tags, and of the body."""
-
-
-class Weights(NamedTuple):
-    """What words weigh in records."""
-
-    term_of: Mapping[str, str]
-    """The term of each word."""
-    worths: Mapping[str, float]
-    """What each term weighs at most."""
-    by_path: Mapping[str, Mapping[str, float]]
-    """What the terms of each record weigh there, by its path."""
-    unknown: float
-    """The worth of an unknown word."""
-    run: float = 0.0
-    """The worth of two terms in a row."""
-    runs: Mapping[str, Sequence[Runs]] = MappingProxyType({})
-    """The terms in a row of each text of a record, by the record's path."""
+Posting = tuple[Sequence[int], Sequence[int]]
+"""The slots of the texts that have a term, and what it counts in each."""
 
 
 class Index:
@@ -73,27 +48,29 @@ class Index:
     def __init__(self, texts: Mapping[Key, TextWords]) -> None:
         """`texts` are what words count, by key."""
         self.keys = sorted(texts)
-        self.texts: list[Counts] = [texts[key].counts for key in self.keys]
-        """What each term of a text counts there, by slot."""
-        self._words = [texts[key] for key in self.keys]
-        self._holders: dict[str, list[int]] = {}
+        self.texts = [texts[key] for key in self.keys]
+        self._postings: dict[str, Posting] = {}
 
     @cached_property
     def frequencies(self) -> Counts:
         """In how many texts each term is."""
-        return Counter(chain.from_iterable(self.texts))
+        return Counter(chain.from_iterable(text.counts for text in self.texts))
 
     @cached_property
     def term_of(self) -> Mapping[str, str]:
         """The term of each word; a term that is no word is its own."""
-        term_of = {term: term for term in self.frequencies}
-        forms = frozenset(chain.from_iterable(words.forms for words in self._words))
-        return term_of | {form: stem(form) for form in forms}
+        return {**{term: term for term in self.frequencies}, **self.forms}
+
+    @property
+    def forms(self) -> Mapping[str, str]:
+        """The terms of the words that are none."""
+        forms = frozenset(chain.from_iterable(text.forms for text in self.texts))
+        return {form: stem(form) for form in forms}
 
     @cached_property
     def lengths(self) -> list[int]:
         """What all terms of a text count, by slot."""
-        return [sum(counts.values()) for counts in self.texts]
+        return [sum(text.counts.values()) for text in self.texts]
 
     @cached_property
     def norms(self) -> list[float]:
@@ -101,63 +78,51 @@ class Index:
         base, slope = norm_of(self.lengths)
         return [base + slope * length for length in self.lengths]
 
+    def posting(self, term: str) -> Posting:
+        """Return the slots of the texts that have a term, and what it counts in each."""
+        posting = self._postings.get(term)
+        if posting is None:
+            slots = [slot for slot, text in enumerate(self.texts) if term in text.counts]
+            posting = slots, [self.texts[slot].counts[term] for slot in slots]
+            self._postings[term] = posting
+
+        return posting
+
     def holders(self, term: str) -> Sequence[int]:
         """Return the slots of the texts that have a term."""
-        slots = self._holders.get(term)
-        if slots is None:
-            slots = [slot for slot, counts in enumerate(self.texts) if term in counts]
-            self._holders[term] = slots
+        return self.posting(term)[0]
 
-        return slots
+    def written_together(self, name: str) -> Sequence[int]:
+        """Return the slots of the texts that have an identifier which is no word of theirs."""
+        return [slot for slot, text in enumerate(self.texts) if name in text.names]
 
     def named(self, name: str) -> frozenset[int]:
         """Return the slots of the texts that have an identifier, as `name_of` spells it."""
-        slots = [slot for slot, words in enumerate(self._words) if name in words.names]
-        return frozenset([*slots, *self.holders(stem(name))])
+        return frozenset([*self.written_together(name), *self.holders(stem(name))])
+
+    def counts_of(self, slots: Sequence[int]) -> list[Counts]:
+        """Return what the terms of some texts count."""
+        return [self.texts[slot].counts for slot in slots]
 
     def worth(self, term: str) -> float:
         """Return what a term weighs at most in a text."""
         frequency = self.frequencies.get(term, 0)
-        worth = self._worth_of(frequency)
+        worth = self.worth_of(frequency)
         if frequency or not self.keys:
             return worth
 
-        return min(worth, UNKNOWN * self._worth_of(1))
+        return min(worth, UNKNOWN * self.worth_of(1))
 
-    def _worth_of(self, frequency: int) -> float:
+    def worth_of(self, frequency: int) -> float:
+        """Return what a term weighs at most that so many texts have."""
         return math.log1p((len(self.keys) - frequency + 0.5) / (frequency + 0.5))
 
     def weights(self, term: str) -> Iterator[tuple[int, float]]:
         """Yield the slots of the texts that have a term, each with what the term weighs there."""
         worth = self.worth(term)
         norms = self.norms
-        texts = self.texts
-        for slot in self.holders(term):
-            count = texts[slot][term]
+        for slot, count in zip(*self.posting(term), strict=True):
             yield slot, worth * count / (count + norms[slot])
-
-    def record_weights(self) -> Weights:
-        """Return what words weigh in records, for readers that only add.
-
-        The best of a record's texts counts.
-        """
-        worths = {term: self.worth(term) for term in self.frequencies}
-        by_path: dict[str, dict[str, float]] = {}
-        runs: dict[str, list[Runs]] = {}
-        for (path, part), norm, words in zip(self.keys, self.norms, self._words, strict=True):
-            weights = {
-                term: worths[term] * count / (count + norm) for term, count in words.counts.items()
-            }
-            runs.setdefault(path, []).append((norm, words.heads, words.body))
-            if part:
-                earlier = by_path[path]
-                for term, weight in weights.items():
-                    earlier[term] = max(weight, earlier.get(term, 0.0))
-            else:
-                by_path[path] = weights
-
-        run = RUN * self._worth_of(1)
-        return Weights(self.term_of, worths, by_path, self.worth(""), run, runs)
 
     def records_with(self, word: str) -> int:
         """Return in how many records a word is."""
@@ -216,10 +181,10 @@ class Index:
         """Return how many character runs each text shares: `deduplicate` and `dedup` meet."""
         weights = self._gram_weights(query)
         likeness = []
-        for slot in slots:
+        for slot, counts in zip(slots, self.counts_of(slots), strict=True):
             shared = [
                 weights[term] * (1 + math.log(count))
-                for term, count in self.texts[slot].items()
+                for term, count in counts.items()
                 if term in weights
             ]
             likeness.append(math.fsum(shared) / math.sqrt(self.lengths[slot] or 1))

@@ -15,6 +15,7 @@ USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1
 FRAME = ".,;:!?…"
 QUOTES = "\"'“”‘’«»`"
+MARKS = ".,;:!?()[]'\"`"
 IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
 LONG = 15  # a text of more words than that describes a task
 

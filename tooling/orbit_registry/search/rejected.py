@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.adr.options import chosen_option
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.rejected_options import forms_of, is_meant
@@ -176,7 +177,7 @@ def _order(record: Record) -> tuple[str, str]:
 
 
 def _accepted(record: Record) -> tuple[str, ...]:
-    title, chosen = accepted_part(record.title), record.options.chosen
+    title, chosen = accepted_part(record.title), chosen_option(record.prose)
     forms = (title, title.lower(), chosen, chosen.lower())
     return tuple(f" {' '.join(words(form, whole=True))} " for form in forms)
 
@@ -192,7 +193,7 @@ def _named_options(
 
     for option in record.rejected:
         phrases: list[str] = []
-        for phrase in dict.fromkeys(_phrases(option.option, is_common)):
+        for phrase in dict.fromkeys(_phrases(option, is_common)):
             name = f" {phrase.lstrip(EXACT)} "
             if not any(name in text for text in accepted):
                 phrases.append(phrase)
@@ -207,11 +208,15 @@ def _line(option: RejectedOption) -> str:
     return f"{name}: {reason}" if reason else name
 
 
-def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
-    """Yield the words of each name that an option has;
-    `EXACT` is ahead of one that only an import can name.
+def _phrases(option: RejectedOption, is_common: IsCommon) -> Iterator[str]:
+    """Yield the words of each name that an option has: those that a person states, else those in
+    the words for the option. `EXACT` is ahead of one that only an import can name.
     """
-    for part, is_whole in _names(name):
+    for name in option.names:
+        for form in (name, name.lower()):
+            yield " ".join(words(form, whole=True))
+
+    for part, is_whole in _names(option.option) if not option.names else ():
         for form in (part, part.lower()):
             phrase = words(form, whole=True)
             if not 0 < len(phrase) <= LONGEST_PHRASE:
@@ -292,7 +297,7 @@ def names_in_sentence(
         return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
 
     for option in options:
-        phrases = _phrases(option.option, is_common)
+        phrases = _phrases(option, is_common)
         names = [name for name in phrases if not name.startswith(EXACT)]
         if any(f" {name} " in text for name, text in product(names, sentences)):
             yield option

@@ -23,8 +23,8 @@ from orbit_registry.model.record_set import RecordSet, Retirement
 from orbit_registry.model.scope import version_factor
 from orbit_registry.repository.documents import is_prompt, prompts_of
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import index_of
-from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
+from orbit_registry.search.index import Index, index_of
+from orbit_registry.search.query import BUDGETS, MARKS, Budget, Query, context_factor
 from orbit_registry.search.reading import Reading, places_of, ranked, reading_of
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.search.text import terms
@@ -43,7 +43,6 @@ _HEADER_LINE = re.compile(
 )
 _LOOSE_ID = re.compile(r"#?\d+|[A-Za-z]+-\w*\d\w*")
 LINKED = 0.5  # what a record that a hit links to is worth, as a part of that hit
-MARKS = ".,;:!?()[]'\"`"
 LINKING_HITS = 5  # so many of the best hits lead to what they link to
 
 
@@ -127,17 +126,19 @@ class Searcher:
         workspace: Workspace,
         records: Iterable[Record],
         embedder: Callable[[], Embedder] | None = None,
+        index: Index | None = None,
     ) -> None:
         """`records` are all there are, with their prose.
 
-        `embedder` gives the model of meaning, where one is wanted.
+        `embedder` gives the model of meaning, where one is wanted, `index` what their words count,
+        if it is made already.
         """
         self._workspace = workspace
         self._embedder = embedder
         self._note = ""
         self._imported: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
         self._records = {record.path: record for record in records}
-        self._index = index_of(self._records.values(), workspace.cache)
+        self._index = index or index_of(self._records.values(), workspace.cache)
         self._owners = self._index.keys
 
     def search(self, query: Query) -> SearchResult:

@@ -118,7 +118,7 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
         return [list(map(words_in, texts_of(record))) for record in records]
 
     by_path = {record.path: record for record in records}
-    keys = {path: _key(record) for path, record in by_path.items()}
+    keys = {path: texts_key(record) for path, record in by_path.items()}
     values = cache.values(
         "plain words",
         keys,
@@ -128,7 +128,7 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
     return [list(starmap(TextWords, values[record.path])) for record in records]
 
 
-def _key(record: Record) -> str:
+def texts_key(record: Record) -> str:
     """Return a hash of all that the texts of a record are made from."""
     parts = list(parts_of(record))
     if record.kind.in_file and record.source is not None:

@@ -92,7 +92,8 @@ def _filtered(record: Record, name: str, word: str) -> str:
 
 
 def _document(record: Record, depth: int) -> list[Area]:
-    folders = record.source.path.split("/")[:-1] if record.source else []
+    source = record.source
+    folders = source.path.split("/")[:-1] if source else []
     return [Area(folders[depth - 1])] if len(folders) >= depth else []
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from orbit_registry.formats.markdown import Document, read_with
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
@@ -72,13 +73,19 @@ def build_site(
         repr((address, snapshot, today, may_run, half_life_days())),
     )
     # One build at a time: the staged tree and the generator's pages are shared.
-    with locked(cache / LOCK, wait=BUILD_WAIT_SECONDS), without_collector():
+    with (
+        locked(cache / LOCK, wait=BUILD_WAIT_SECONDS),
+        without_collector(),
+        read_with(structure_in),
+    ):
         result = _previous_result(registry, out, workspace.cache.recall(namespace, key))
         if result is None:
-            result, row = _build(
-                registry, open_output(out), address, progress, started_ns, snapshot=snapshot
-            )
-            workspace.cache.remember(namespace, key, row)
+            target = open_output(out)
+            with read_with(structure_in):
+                result, row = _build(
+                    registry, target, address, progress, started_ns, snapshot=snapshot
+                )
+            workspace.cache.remember(namespace, key, row, is_clean=True)
 
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
@@ -96,6 +103,13 @@ def without_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def structure_in(text: str) -> Document:
+    """Return the structure of a text that a page may show: its HTML is made in the same parse."""
+    from orbit_registry.site.prose import parsed  # a build in which nothing changed parses nothing
+
+    return parsed(text).structure
 
 
 def _previous_result(

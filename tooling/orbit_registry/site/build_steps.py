@@ -4,13 +4,13 @@ They are apart from `build`, which imports them only when something changed: tha
 unchanged build.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.globs import GlobIndex
-from orbit_registry.formats.hosting import forge_of, public_address
+from orbit_registry.formats.hosting import Forge, forge_of, public_address
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.record_checks import checks_of
@@ -27,7 +27,12 @@ from orbit_registry.repository.inherited import source_of
 from orbit_registry.site import console, home, language
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, extra_pages, pages_with_content
-from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
+from orbit_registry.site.documents import (
+    MirroredDocument,
+    mirrored_documents,
+    with_first_commits,
+    with_user_pages,
+)
 from orbit_registry.site.expand import expand
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
@@ -93,24 +98,10 @@ def prepare(
     )
 
     everything = free_of_secrets(collection.records)
-    inbox = workspace.relative(workspace.inbox) + "/"
-    shown = [
-        record for record in everything if record.status.shown and not record.path.startswith(inbox)
-    ]
-    records = with_first_commits(publication.records(shown), workspace)
-    user_files = user_pages(publication, user_config) if user_config else []
-
-    if user_config:
-        records = with_user_pages(
-            records, user_config.published(user_files), user_config.docs, user_config.directories
-        )
-
+    records, user_files = _published(publication, everything, user_config)
     _refuse_inside(workspace, user_config, out)
-    inside = (
-        [workspace.relative(out)]
-        if out.is_relative_to(workspace.root) and out != workspace.root
-        else []
-    )
+    is_inside = out.is_relative_to(workspace.root) and out != workspace.root
+    inside = [workspace.relative(out)] if is_inside else []
     now = evaluate_freshness(workspace, everything, without=inside)
     listed = sorted(now.files) if now.tracked is not None else None
     has_console = snapshot and bool(workspace.config.site.get("console"))
@@ -148,6 +139,24 @@ def prepare(
     )
 
 
+def _published(
+    publication: Publication, everything: Sequence[Record], user_config: UserConfig | None
+) -> tuple[list[Record], list[str]]:
+    """Return the records that the site shows, and the files of the repository's own pages."""
+    workspace = publication.workspace
+    inbox = f"{workspace.relative(workspace.inbox)}/"
+    shown = [
+        record for record in everything if record.status.shown and not record.path.startswith(inbox)
+    ]
+    records = with_first_commits(publication.records(shown), workspace)
+    if user_config is None:
+        return records, []
+
+    files = user_pages(publication, user_config)
+    names = user_config.published(files)
+    return with_user_pages(records, names, user_config.docs, user_config.directories), files
+
+
 def _refuse_inside(workspace: Workspace, user_config: UserConfig | None, out: Path) -> None:
     """Refuse an output that the next build would read as records or as the repository's own
     pages.
@@ -174,45 +183,20 @@ def _sources(
     sorted.
     """
     workspace = publication.workspace
+    docs = user_config.docs if user_config else "docs"
     used = {record.kind.name for record in records}
     kinds = tuple(sorted((kind for kind in workspace.kinds if kind.name in used), key=_place))
-    docs = user_config.docs if user_config else "docs"
-    directories = user_config.directories if user_config else True
-
-    reserved = [*(f"{name}/" for name in extra_pages()), *RESERVED]
-    reserved += [f"{kind.plural}/" for kind in workspace.kinds]
-    folders, all_documents, skipped = mirrored_documents(workspace, docs, reserved, directories)
     adopted = {record.source.path: record for record in records if record.page and record.source}
-    documents = tuple(
-        document
-        for document in all_documents
-        if not publication.leaves_out(document.path) and document.path not in adopted
-    )
+    folders, documents, skipped = _documents(publication, user_config, adopted)
     mirrored = {document.path: document.url for document in documents}
-
     curated = {}
-    if user_config:
-        pages = [
-            f"{docs}/{name}" for name in user_config.published(user_files) if is_markdown(name)
-        ]
-        curated = {
-            path: document_url(path, docs, directories) for path in pages if path not in mirrored
-        }
+    for path in _own_pages(user_config, user_files):
+        if user_config and path not in mirrored:
+            curated[path] = document_url(path, docs, user_config.directories)
 
-    config = workspace.config.site
-    commit, folder = (
-        (workspace.git.commit("HEAD"), workspace.git.prefix)
-        if config.get("repository")
-        else (None, "")
-    )
-    forge = forge_of(
-        config.get("repository"), config.get("branch"), commit, config.get("forge"), folder
-    )
-    site_name = user_config.data.get("site_name") if user_config else None
+    forge = _forge(workspace)
     readme = home.readme_of(publication)
-    name = config.get("title") or site_name or workspace.config.project or readme.title
-    title = publication.text(str(name or _name_of(forge.repository) or workspace.name))
-
+    title = _title(publication, user_config, forge, readme)
     tasks = tasks_of(records, _task_lookup(publication))
     names = pages_with_content(
         records, documents, has_tasks=bool(tasks.by_name), has_console=has_console
@@ -256,6 +240,57 @@ def _sources(
         sources,
         *header,
     )
+
+
+def _documents(
+    publication: Publication, user_config: UserConfig | None, adopted: Container[str]
+) -> tuple[list[Path], tuple[MirroredDocument, ...], list[Diagnostic]]:
+    """Return the folders that are searched, the documents that have pages, and what was skipped."""
+    workspace = publication.workspace
+    docs = user_config.docs if user_config else "docs"
+    directories = user_config.directories if user_config else True
+    reserved = [*(f"{name}/" for name in extra_pages()), *RESERVED]
+    reserved += [f"{kind.plural}/" for kind in workspace.kinds]
+    folders, documents, skipped = mirrored_documents(workspace, docs, reserved, directories)
+    readable = tuple(
+        document
+        for document in documents
+        if not publication.leaves_out(document.path) and document.path not in adopted
+    )
+    return folders, readable, skipped
+
+
+def _own_pages(user_config: UserConfig | None, files: Sequence[str]) -> list[str]:
+    """Return the paths of the repository's own pages."""
+    if user_config is None:
+        return []
+
+    return [
+        f"{user_config.docs}/{name}" for name in user_config.published(files) if is_markdown(name)
+    ]
+
+
+def _forge(workspace: Workspace) -> Forge:
+    config = workspace.config.site
+    repository = config.get("repository")
+    commit = workspace.git.commit("HEAD") if repository else None
+    folder = workspace.git.prefix if repository else ""
+    return forge_of(repository, config.get("branch"), commit, config.get("forge"), folder)
+
+
+def _title(
+    publication: Publication, user_config: UserConfig | None, forge: Forge, readme: home.Readme
+) -> str:
+    """Return the name of the site: the first of the places that give one."""
+    workspace = publication.workspace
+    names = (
+        workspace.config.site.get("title"),
+        user_config.data.get("site_name") if user_config else None,
+        workspace.config.project,
+        readme.title,
+        _name_of(forge.repository),
+    )
+    return publication.text(str(next(filter(None, names), workspace.name)))
 
 
 def _name_of(repository: str | None) -> str:

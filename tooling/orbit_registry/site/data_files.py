@@ -16,16 +16,17 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.texts import counts_of, texts_of
 from orbit_registry.site import explorer, feeds, search_data
 from orbit_registry.site.documents import ProseLoader
+from orbit_registry.site.home import RECORDS
 from orbit_registry.site.memo import Content, PageCache, key_of
-from orbit_registry.site.nav_pages import RECORDS, SNAPSHOT
 from orbit_registry.site.output import Output
 from orbit_registry.site.published import Published
+from orbit_registry.site.record_page import LOG_FILE
 from orbit_registry.site.search_data import Section
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import listing
+from orbit_registry.site.views import in_log, listing
 
-SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
+SNAPSHOT, SITEMAP, ROBOTS = "snapshot.duckdb", "sitemap.xml", "robots.txt"
 
 
 def write_data(
@@ -51,6 +52,12 @@ def write_data(
 
     if "paths/index.md" in context.sources.curated:
         out.write(explorer.DATA, explorer.data(records, half_life_days()))
+
+    for index in data.indexes.values():
+        folder = f"{index.kind.plural}/"
+        log = [list(in_log(each, folder).values()) for each in data.relations.log(index.kind)]
+        if log:
+            out.write(f"{folder}{LOG_FILE}", json.dumps(log, ensure_ascii=False))
 
     rows = (listing(record, data.relations) for record in records)
     lines = (json.dumps(row, ensure_ascii=False) for row in rows)

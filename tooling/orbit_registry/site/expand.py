@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.site import console, search_page
-from orbit_registry.site.agent_files import write_for_agents
+from orbit_registry.site import console
 from orbit_registry.site.check import (
     DEAD_ANCHOR,
     FOREIGN,
@@ -29,8 +27,8 @@ from orbit_registry.site.destinations import ASSETS
 from orbit_registry.site.document_drafts import document_drafts
 from orbit_registry.site.frame import Frames, address_of, empty_pages, frame_of
 from orbit_registry.site.list_pages import list_pages
+from orbit_registry.site.llms import write_for_agents
 from orbit_registry.site.memo import Content, PageCache
-from orbit_registry.site.nav_pages import nav_pages
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Progress
 from orbit_registry.site.own_markdown import Sections, own_twin, sections_by_page
@@ -42,7 +40,7 @@ from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
 from orbit_registry.site.search_data import Section
 from orbit_registry.site.twins import Twin, twin_path
-from orbit_registry.site.urls import file_of
+from orbit_registry.site.urls import SEARCH, file_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
@@ -95,7 +93,7 @@ def expand(
         _write_draft(draft, ground.frames, pages, made)
 
     _write_generated(data, generated, ground, pages, made)
-    for page in chain(nav_pages(data), list_pages(data)):
+    for page in list_pages(data):
         _write_page(page, ground.frames, pages, made)
 
     onward = redirect_pages(data.records, data.context.base_url, ground.policy.applied(HEAD)[0])
@@ -105,10 +103,10 @@ def expand(
 
     _write_assets(data, pages, made, progress)
     # What a search finds is no page to list.
-    made.twins.pop(search_page.URL, None)
+    made.twins.pop(SEARCH, None)
     urls = made.twins.keys()
     write_data(data, pages, generated, urls, made.sections)
-    write_for_agents(data, pages, made.twins)
+    write_for_agents(data, pages.out, made.twins)
     return [*pages.diagnostics, *made.diagnostics, *_wrong(data, ground, pages, made)]
 
 

@@ -1,5 +1,5 @@
-"""Health page: a verdict, what needs attention with the command for it, coverage of tracked files,
-and ages.
+"""Health page: a verdict, what needs attention with the command for it, and coverage of tracked
+files.
 
 The list of files is git's; no file is opened.
 """
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
-from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
@@ -27,22 +26,13 @@ from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, by_evidence, without_status
 from orbit_registry.site import explorer
 from orbit_registry.site.language import capital, counted, digits, word, word_or
-from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
+from orbit_registry.site.words import record_link, table_html
 from orbit_registry.snapshot.publication import Publication
 
 PAGE = explorer.HEALTH
 WAITING_DAYS = 30
 MOST_AT_ONCE, MOST_LISTED = 10, 100
-AGES: tuple[tuple[int, str], ...] = (
-    (31, "health.within.month"),
-    (92, "health.within.quarter"),
-    (183, "health.within.half"),
-    (366, "health.within.year"),
-    (731, "health.within.years"),
-)
-"""Days, and the key of the words for a change within them."""
 MOST, DEEPEST = (
     16,
     2,
@@ -89,7 +79,7 @@ def health_html(
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
     above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    return f"{above}{coverage_html(coverage)}{_ages(records, today)}"
+    return f"{above}{coverage_html(coverage)}"
 
 
 def concerns_of(
@@ -211,7 +201,7 @@ def _tile(anchor: str, name: str, number: int, command: str) -> str:
 
 
 def _list(concern: Concern) -> str:
-    rows = [_row(*row) for row in concern.rows[:MOST_LISTED]]
+    rows = concern.rows[:MOST_LISTED]
     omitted = len(concern.rows) - MOST_LISTED
     more = f"<p>{word('health.omitted', n=digits(omitted))}</p>" if omitted > 0 else ""
     if len(rows) > MOST_AT_ONCE:
@@ -229,24 +219,16 @@ def _list(concern: Concern) -> str:
     )
 
 
-def _table(rows: Sequence[str]) -> str:
-    keys = ("health.id", "record.record", "health.why", "health.command")
-    heads = "".join(f'<th scope="col">{word(key)}</th>' for key in keys)
-    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return (
-        f'<div class="orbit-scroll"><table class="orbit-index orbit-concern">{body}</table></div>'
+def _table(rows: Iterable[Row]) -> str:
+    keys = ("record.record", "health.why", "health.command")
+    columns = zip(
+        ("orbit-col-title", "orbit-col-why", "orbit-col-why"), map(word, keys), strict=True
     )
-
-
-def _row(record: Record, reason: str, command: str) -> str:
-    href = escape(relative(PAGE, url_of(record)))
-    return (
-        f'<tr><td class="orbit-col-id"><a href="{href}"><span '
-        f'class="orbit-id">{escape(record.id)}</span></a></td>'
-        f'<td class="orbit-col-title"><a href="{href}">{headline(record.title)}</a></td>'
-        f'<td class="orbit-col-why">{escape(reason)}</td>'
-        f'<td class="orbit-col-why"><code>{escape(command)}</code></td></tr>'
-    )
+    cells = [
+        (record_link(record, PAGE), escape(why), f"<code>{escape(command)}</code>")
+        for record, why, command in rows
+    ]
+    return table_html("orbit-concern", columns, cells)
 
 
 def _files(unread: Sequence[str]) -> str:
@@ -254,49 +236,6 @@ def _files(unread: Sequence[str]) -> str:
         return ""
     items = "".join(f"<li><code>{escape(path)}</code></li>" for path in unread[:MOST_LISTED])
     return f'<h2 id="unreadable">{capital(word("health.unread"))}</h2><ul>{items}</ul>'
-
-
-def ages_of(records: Sequence[Record], today: date) -> list[tuple[str, int]]:
-    """Return how many live records changed last how long ago; nothing where none says when."""
-    days = [
-        (today - day).days
-        for record in records
-        if record.phase == "live" and (day := _day(record, "updated_at"))
-    ]
-    if not days:
-        return []
-
-    bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
-    names = [*(word(key) for _, key in AGES), word("health.before")]
-    counts = [_between(days, low, high) for low, high in pairwise(bounds)]
-    counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
-    return list(zip(names, counts, strict=True))
-
-
-def ages_title(ages: Sequence[tuple[str, int]]) -> str:
-    """Return what the ages say."""
-    return counted("health.ages", sum(count for _, count in ages))
-
-
-def _ages(records: Sequence[Record], today: date) -> str:
-    ages = ages_of(records, today)
-    if not ages:
-        return ""
-
-    most = max(count for _, count in ages)
-    label = ages_title(ages)
-    rows = "".join(
-        f"<tr><td>{name}</td><td>{bar(count, count, most)}</td><td>{digits(count)}</td></tr>"
-        for name, count in ages
-    )
-    return (
-        f'<h2 id="ages">{label}</h2><table class="orbit-index '
-        f'orbit-bars"><tbody>{rows}</tbody></table>'
-    )
-
-
-def _between(days: Iterable[int], low: int, high: int) -> int:
-    return sum(low < day <= high for day in days)
 
 
 def bar(part: int, total: int, most: int) -> str:
@@ -371,20 +310,15 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
         )
 
     most, total = rows[0][1].files, _sum(counts.values())
-    table = "".join(
-        f"<tr><td>{name}</td><td>{bar(part.covered, part.files, most)}</td>"
-        f"<td>{_share('health.of', part)}</td><td>{_percent(part)}</td></tr>"
+    cells = [
+        (name, bar(part.covered, part.files, most), _share("health.of", part), _percent(part))
         for name, part in rows
-    )
+    ]
     keys = ("health.folder", "record.files.checked", "health.with", "health.share")
-    heads = "".join(f'<th scope="col">{word(key)}</th>' for key in keys)
-
-    return (
-        f'<h2 id="coverage">{word("health.coverage")}</h2>'
-        f"<p>{_share('health.covered', total)}</p>"
-        f'<table class="orbit-index '
-        f'orbit-bars"><thead><tr>{heads}</tr></thead><tbody>{table}</tbody></table>'
-    )
+    columns = [("", word(key)) for key in keys]
+    heading = f'<h2 id="coverage">{word("health.coverage")}</h2>'
+    about = f"<p>{_share('health.covered', total)}</p>"
+    return f"{heading}{about}{table_html('orbit-bars', columns, cells)}"
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from types import MappingProxyType
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
@@ -15,14 +14,13 @@ from orbit_registry.site.events import Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.language import counted, word
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, is_made, status_css
+from orbit_registry.site.words import date_of, is_made, record_link, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
 README = "README.md"
+RECORDS = "records.json"
 LONGEST_TITLE, LONGEST_ABOUT = 60, 220
 DECIDED, LATELY, LATELY_FOLDED = 6, 7, 32
 AREAS, IN_AREA = 4, 2
@@ -65,24 +63,32 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
-    """Return the newest decisions that were made, each with its sentence, by area if there are
-    areas.
-    """
+    """Return the newest decisions that were made, each with its sentence."""
     decisions = [record for record in records if record.kind.in_document]
-    made = made_decisions(decisions)
-    if not made:
+    sections = [_area(*each, relations, page) for each in decided(decisions)]
+    if not sections:
         return ""
 
-    areas = areas_of(made)
-    if areas:
-        listed = _by_area(made, areas, relations, page)
-    else:
-        listed = _list(made[:DECIDED], relations, page)
-
-    index = relative(page, f"{made[0].kind.plural}/")
+    index = relative(page, f"{decisions[0].kind.plural}/")
     more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
     heading = f'<h2 id="decided">{word("home.decided")}</h2>'
-    return f'<section class="orbit-made">{heading}{listed}{more}</section>'
+    return f'<section class="orbit-made">{heading}{"".join(sections)}{more}</section>'
+
+
+def decided(records: Iterable[Record]) -> list[tuple[Area | None, Sequence[Record]]]:
+    """Return the newest decisions that were made: of each of the areas whose decisions are the
+    newest, or all without an area.
+    """
+    made = made_decisions(records)
+    areas = areas_of(made)
+    if not areas:
+        return [(None, made[:DECIDED])] if made else []
+
+    by_area: dict[Area, list[Record]] = {}
+    for record in made:
+        by_area.setdefault(areas.get(record.path, OTHER), []).append(record)
+
+    return [(area, by_area[area]) for area in list(by_area)[:AREAS]]
 
 
 def made_decisions(records: Iterable[Record]) -> list[Record]:
@@ -97,27 +103,19 @@ def _last_day(record: Record) -> str:
     return day and day.ljust(len("2026-01-01"), "~")
 
 
-def _by_area(
-    made: Sequence[Record], areas: Mapping[str, Area], relations: Relations, page: str
-) -> str:
-    """Return the areas whose decisions are the newest, the other decisions among them."""
-    by_area: dict[Area, list[Record]] = {}
-    for record in made:
-        by_area.setdefault(areas.get(record.path, OTHER), []).append(record)
+def _area(area: Area | None, records: Sequence[Record], relations: Relations, page: str) -> str:
+    """Return the newest decisions of an area; without one, all of them."""
+    if area is None:
+        return _list(records, relations, page)
 
-    sections = []
-    for area in list(by_area)[:AREAS]:
-        members = by_area[area]
-        name = escape(area.name)
-        if area.url:
-            target, mark, query = area.url.partition("?")
-            href = f"{relative(page, target)}{mark}{query}"
-            name = f'<a href="{escape(href)}">{name}</a>'
+    name = escape(area.name)
+    if area.url:
+        target, mark, query = area.url.partition("?")
+        href = f"{relative(page, target)}{mark}{query}"
+        name = f'<a href="{escape(href)}">{name}</a>'
 
-        heading = f'<h3 class="orbit-area">{name} <small>{len(members):,}</small></h3>'
-        sections.append(f"{heading}{_list(members[:IN_AREA], relations, page)}")
-
-    return "".join(sections)
+    heading = f'<h3 class="orbit-area">{name} <small>{len(records):,}</small></h3>'
+    return f"{heading}{_list(records[:IN_AREA], relations, page)}"
 
 
 def _list(records: Iterable[Record], relations: Relations, page: str) -> str:
@@ -138,35 +136,30 @@ def _decision(record: Record, relations: Relations, page: str) -> str:
     line = f'<p class="orbit-sentence">{escape(sentence)}</p>' if sentence else ""
     day = date_of(record)
     time = f' <time datetime="{escape(day)}">{escape(day)}</time>' if day else ""
-    name = f'<span class="orbit-name">{headline(record.title)}</span>'
-    link = (
-        f'<a href="{escape(relative(page, url_of(record)))}">'
-        f'<span class="orbit-id">{escape(record.id)}</span> {name}</a>'
-    )
-    return f"<li>{link}{time}{line}</li>"
+    return f"<li>{record_link(record, page)}{time}{line}</li>"
 
 
-def lately_html(
-    records: Iterable[Record],
-    relations: Relations,
-    page: str,
-    files: Sequence[str],
-    edits: Mapping[str, Edit] = MappingProxyType({}),
-) -> str:
-    """Return what happened lately, edits folded below; `files` have all records for programs,
+def lately(
+    records: Iterable[Record], relations: Relations, edits: Mapping[str, Edit]
+) -> tuple[list[Event], list[Event]]:
+    """Return what happened lately, the newest first: what is shown at once, and what is folded;
     `edits` are by the record's path.
     """
     events = [event_of(record, relations) for record in records]
     events = [_with_edit(event, edits.get(event.record.path)) for event in events]
     events += list(_later_edits(events, edits))
     events.sort(key=lambda event: (event.day, event.record.sort_key), reverse=True)
-    if not events:
-        return f"<section><p>{word('home.empty')}</p></section>"
 
     decisive = [event for event in events if not event.is_edit]
     of_decisions = [event for event in decisive if event.record.kind.in_document]
     first = (of_decisions or decisive or events)[:LATELY]
-    others = [event for event in events if event not in first][:LATELY_FOLDED]
+    return first, [event for event in events if event not in first][:LATELY_FOLDED]
+
+
+def lately_html(first: Sequence[Event], others: Sequence[Event], page: str) -> str:
+    """Return what happened lately, and where programs find the records."""
+    if not first:
+        return f"<section><p>{word('home.empty')}</p></section>"
 
     items = _events_html(first, page)
     if others:
@@ -184,8 +177,8 @@ def lately_html(
     feeds = (
         f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
     )
-    downloads = ", ".join(f'<a href="{relative(page, name)}">{name}</a>' for name in files)
-    note = f'<p class="orbit-note">{word("home.feeds", feeds=feeds, files=downloads)}</p>'
+    file = f'<a href="{relative(page, RECORDS)}"><code>{RECORDS}</code></a>'
+    note = f'<p class="orbit-note">{word("home.feeds", feeds=feeds, files=file)}</p>'
     return f'<section><h2 id="lately">{word("home.lately")}</h2>{items}{note}</section>'
 
 
@@ -233,8 +226,6 @@ def _event(event: Event, page: str) -> str:
     day = escape(event.day)
     time = f' <time datetime="{day}">{day}</time>' if day else ""
     return (
-        f'<li><a href="{escape(relative(page, url_of(record)))}">'
-        f'<span class="orbit-id">{escape(record.id)}</span> '
-        f'<span class="orbit-name">{headline(record.title)}</span></a>'
+        f"<li>{record_link(record, page)}"
         f'<small><b class="{css}">{escape(event.verb)}</b>{by}{time}{about}</small></li>'
     )

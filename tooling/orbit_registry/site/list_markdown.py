@@ -1,28 +1,21 @@
-"""Lists of records as Markdown: indexes, timelines, tags, documents and tasks."""
+"""Pages that list records as Markdown: a line for each record, with what the page says of it."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from orbit_registry.errors import plural
-from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site import console, health
 from orbit_registry.site.groups import tag_url
-from orbit_registry.site.lists import Index, cells_of, columns_of, name_of
-from orbit_registry.site.markdown_words import code, escaped, inline, link, table
+from orbit_registry.site.home import IN_AREA, decided, lately
+from orbit_registry.site.language import status_word, thing_of, things_of, word
+from orbit_registry.site.lists import Index
+from orbit_registry.site.map import related_edges, verb_within
+from orbit_registry.site.markdown_words import code, escaped, fenced, inline, link
 from orbit_registry.site.published import Published
-from orbit_registry.site.relations import Relations
-from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import PHASES, date_of
-
-UNDATED = "without a date"
-
-
-def record_link(record: Record, links: TwinLinks) -> str:
-    """Return the id and the title of a record as a link to its Markdown."""
-    return to(f"{escaped(record.id)} {inline(record.title)}", url_of(record), links)
+from orbit_registry.site.words import date_of
 
 
 def to(words: str, url: str, links: TwinLinks) -> str:
@@ -30,85 +23,49 @@ def to(words: str, url: str, links: TwinLinks) -> str:
     return link(words, links.address(relative(links.url, url)))
 
 
-def items(records: Iterable[Record], links: TwinLinks) -> str:
-    """Return records as a list, each with its status."""
-    return "\n".join(
-        f"- {record_link(record, links)} ({escaped(record.status.word)})" for record in records
-    )
+def record_link(record: Record, links: TwinLinks) -> str:
+    """Return the id and the title of a record as a link to its Markdown."""
+    return to(f"{escaped(record.id)} {inline(record.title)}", url_of(record), links)
 
 
-def index_markdown(index: Index, relations: Relations, site: SiteMap, links: TwinLinks) -> str:
-    """Return one page of an index as a table."""
-    records = index.pages[links.url]
-    rows = [_cells(record, relations, site, links) for record in records]
-    used = [column for column in columns_of(index.kind) if column not in index.constant]
-    filled = set(chain.from_iterable(map(_filled, rows)))
-    used = [column for column in used if column in filled]
-
-    total = len(index.records)
-    noun = index.kind.label if total == 1 else index.kind.labels
-    part = "" if len(records) == total else f", {len(records):,} on this page"
-    heads = [name_of(column) for column in used]
-    listed = table(heads, [_chosen(row, used) for row in rows])
-    parts = [f"{total:,} {noun.lower()}{part}", listed, _further(index, links)]
-    return "\n\n".join(filter(None, parts))
+def line(record: Record, note: str, links: TwinLinks) -> str:
+    """Return the line of a record, with its status and a note, which is Markdown."""
+    facts = ", ".join(filter(None, [status_word(record.status), date_of(record)[:10]]))
+    after = f": {note}" if note else ""
+    return f"- {record_link(record, links)} ({escaped(facts)}){after}"
 
 
-def _filled(row: Mapping[str, str]) -> list[str]:
-    return [column for column, text in row.items() if text]
-
-
-def _chosen(row: Mapping[str, str], columns: Sequence[str]) -> list[str]:
-    return [row.get(column, "") for column in columns]
-
-
-def _cells(record: Record, relations: Relations, site: SiteMap, links: TwinLinks) -> dict[str, str]:
-    """Return a row of an index by column, as Markdown."""
-    headline = record.kind.headline
-    row = {}
-    for column, text, _ in cells_of(record, links.url, relations, site):
-        row[column] = escaped(text)
-        if column in ("id", headline, "title") and text:
-            row[column] = to(inline(text), url_of(record), links)
-
-    sentence = relations.sentence(record)
-    if sentence and headline in row:
-        row[headline] += f"\n{escaped(sentence)}"
-
-    later = relations.replaced_by(record)
-    if later and headline in row:
-        row[headline] += f" → {', '.join(map(escaped, later))}"
-
-    return row
-
-
-def _further(index: Index, links: TwinLinks) -> str:
-    if len(index.pages) < 2:
-        return ""
-
-    pages = (
-        to(escaped(f"{some[0].id} – {some[-1].id}"), url, links)
-        for url, some in index.pages.items()
-    )
-    return f"Pages: {', '.join(pages)}"
-
-
-def timeline_markdown(records: Sequence[Record], links: TwinLinks) -> str:
-    """Return records by the month that they are from, the newest first."""
-    by_month: dict[str, list[Record]] = defaultdict(list)
+def items(data: Published, records: Iterable[Record], links: TwinLinks) -> str:
+    """Return records as a list, decisions with their sentence."""
+    relations = data.relations
+    lines = []
     for record in records:
-        by_month[date_of(record)[:7] or UNDATED].append(record)
+        note = escaped(relations.sentence(record))
+        later = ", ".join(map(escaped, relations.replaced_by(record)))
+        parts = [note, word("event.superseded", ids=later) if later else ""]
+        lines.append(line(record, "; ".join(filter(None, parts)), links))
 
-    months = sorted(by_month, key=lambda month: (month != UNDATED, month), reverse=True)
-    return "\n\n".join(_month(month, by_month[month][::-1], links) for month in months)
+    return "\n".join(lines)
 
 
-def _month(month: str, records: Sequence[Record], links: TwinLinks) -> str:
-    listed = (
-        f"- {date_of(record)} {record_link(record, links)} ({record.status.word})".strip()
-        for record in records
-    )
-    return "\n\n".join([f"## {month} ({len(records):,})", "\n".join(listed)])
+def index_markdown(data: Published, index: Index, links: TwinLinks) -> str:
+    """Return one page of an index; on another page, a link to it."""
+    if links.url not in index.pages:
+        return f"- {_counted(index, links)}"
+
+    listed = items(data, index.pages[links.url], links)
+    others = [
+        to(f"{some[0].id} – {some[-1].id}", url, links)
+        for url, some in index.pages.items()
+        if url != links.url
+    ]
+    return "\n\n".join([listed, *others])
+
+
+def _counted(index: Index, links: TwinLinks) -> str:
+    total = len(index.records)
+    name = f"{total:,} {thing_of(index.kind) if total == 1 else things_of(index.kind)}"
+    return to(escaped(name), f"{index.kind.plural}/", links)
 
 
 def tags_markdown(tags: Mapping[str, Sequence[Record]], links: TwinLinks) -> str:
@@ -119,49 +76,91 @@ def tags_markdown(tags: Mapping[str, Sequence[Record]], links: TwinLinks) -> str
     )
 
 
-def group_markdown(records: Sequence[Record], links: TwinLinks) -> str:
-    """Return the records that share a word, live ones first."""
-    ordered = sorted(records, key=lambda record: (PHASES.index(record.phase), record.sort_key))
-    return f"{plural(len(ordered), 'record')}\n\n{items(ordered, links)}"
+def counts(data: Published, links: TwinLinks) -> str:
+    """Return how many records each kind has."""
+    return "\n".join(f"- {_counted(index, links)}" for index in data.indexes.values())
 
 
-def documents_markdown(data: Published, links: TwinLinks) -> str:
-    """Return the mirrored documents by folder."""
-    titles = data.context.staged.titles
-    folders: dict[str, list[str]] = defaultdict(list)
-    for document in data.context.sources.documents:
-        if document.path in titles:
-            line = f"- {to(escaped(titles[document.path]), document.url, links)}"
-            folders[document.path.rpartition("/")[0] or "."].append(line)
+def home(data: Published, links: TwinLinks) -> str:
+    """Return the newest decisions, what happened lately, and the lists of records."""
+    parts = []
+    made = decided(data.records)
+    if made:
+        parts.append(f"## {word('home.decided')}")
 
-    sections = (f"## {escaped(name)}\n\n" + "\n".join(folders[name]) for name in sorted(folders))
-    return "\n\n".join(sections)
+    for area, records in made:
+        parts += [items(data, records[:IN_AREA] if area else records, links)]
 
-
-def tasks_markdown(data: Published, links: TwinLinks) -> str:
-    """Return the tasks, each with the records that name it."""
-    tasks = data.context.sources.tasks
     lines = []
-    for task, citing in tasks.by_name.items():
-        lines.append(f"- {link(code(task), tasks.lookup.address(task) or '')}")
-        lines += _citing(citing, links)
+    for event in chain(*lately(data.records, data.relations, {})):
+        by = f" {word('record.by', name=escaped(event.person))}" if event.person else ""
+        lines.append(f"- {event.day} {record_link(event.record, links)}: {escaped(event.verb)}{by}")
 
+    if lines:
+        parts.append("\n".join([f"## {word('home.lately')}\n", *lines]))
+
+    return "\n\n".join([*parts, counts(data, links)])
+
+
+def paths(data: Published, links: TwinLinks) -> str:
+    """Return the globs of each live record."""
+    scoped = [record for record in data.records if record.phase == "live" and record.globs]
+    lines = [line(record, ", ".join(map(code, record.globs)), links) for record in scoped]
+    about = word("path.plain", command=code("orbit match PATH"))
+    overlooked = f"{escaped(data.overlooked)}." if data.overlooked else ""
+    return "\n\n".join(filter(None, [about, overlooked, "\n".join(lines)]))
+
+
+def relations(data: Published, links: TwinLinks) -> str:
+    """Return which record supersedes, names or cites which."""
+    by_id = data.relations.by_id
+    lines = [
+        f"- {record_link(by_id[edge.source], links)} {verb_within(edge)} "
+        f"{record_link(by_id[edge.target], links)}"
+        for edge in related_edges([*by_id.values()], data.relations)
+    ]
     return "\n".join(lines)
 
 
-def _citing(citing: Iterable[tuple[Record, str]], links: TwinLinks) -> Iterator[str]:
-    for record, way in citing:
-        words = ", ".join(filter(None, [way, record.status.word]))
-        yield f"  - {record_link(record, links)} ({escaped(words)})"
+def needs(data: Published, links: TwinLinks) -> str:
+    """Return what needs attention, with the command for it."""
+    today, freshness = data.relations.today, data.context.freshness
+    parts = []
+    for concern in health.concerns_of(data.records, freshness, today, data.visibility):
+        rows = concern.rows[: health.MOST_LISTED]
+        lines = [line(record, f"{escaped(why)} {code(does)}", links) for record, why, does in rows]
+        if lines:
+            parts += [f"## {concern.name}", f"{code(concern.command)} {concern.about}"]
+            parts.append("\n".join(lines))
+
+    return "\n\n".join(parts) or f"**{word('health.fine')}.**"
 
 
-def counts_markdown(indexes: Iterable[Index], links: TwinLinks) -> str:
-    """Return how many records each kind has, in all and by status."""
-    return "\n".join(f"- {_counted(index.kind, index.records, links)}" for index in indexes)
+def queries(data: Published, links: TwinLinks) -> str:
+    """Return what can be asked in SQL."""
+    name = code("snapshot.duckdb")
+    file = to(name, "snapshot.duckdb", links) if data.has_database else name
+    shell, query = code("duckdb snapshot.duckdb"), code("orbit query")
+    parts = [word("query.about", file=file, shell=shell, query=query)]
+    for what, sql in console.examples_of(data.records):
+        parts += [escaped(what), fenced(sql)]
+
+    return "\n\n".join(parts)
 
 
-def _counted(kind: Kind, records: Sequence[Record], links: TwinLinks) -> str:
-    name = (kind.label if len(records) == 1 else kind.labels).lower()
-    counts = Counter(record.status.word for record in records)
-    words = ", ".join(f"{count:,} {escaped(word)}" for word, count in counts.items())
-    return f"{to(f'{len(records):,} {escaped(name)}', f'{kind.plural}/', links)}: {words}"
+def tasks(data: Published, links: TwinLinks) -> str:
+    """Return the tasks, each with the records that name it."""
+    named = data.context.sources.tasks
+    parts = []
+    for task, citing in named.by_name.items():
+        parts.append(link(code(task), named.lookup.address(task) or ""))
+        parts.append("\n".join(line(record, way, links) for record, way in citing))
+
+    return "\n\n".join(parts)
+
+
+def documents(data: Published, links: TwinLinks) -> str:
+    """Return the mirrored documents."""
+    titles = data.context.staged.titles
+    listed = [each for each in data.context.sources.documents if each.path in titles]
+    return "\n".join(f"- {to(escaped(titles[each.path]), each.url, links)}" for each in listed)

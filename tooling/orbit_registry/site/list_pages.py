@@ -1,70 +1,237 @@
-"""Pages that list records: the further pages of indexes, timelines, tags, words of columns, and
-what a search finds."""
+"""Pages that list records: those that the navigation names, and the further ones; and the parts
+that the repository's own pages can show.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from html import escape
+from typing import NamedTuple
 
-from orbit_registry.site import search_page, timeline
+from orbit_registry.formats.markdown import slug
+from orbit_registry.model.kind import Kind
+from orbit_registry.seams import load
+from orbit_registry.site import console, explorer, health, home, list_markdown, lists, timeline
+from orbit_registry.site import map as record_map
+from orbit_registry.site.curated import EmptyPage, extra_pages, pages_besides
+from orbit_registry.site.edits import built_from, edits_of
 from orbit_registry.site.language import labels_of, word
-from orbit_registry.site.list_markdown import (
-    group_markdown,
-    index_markdown,
-    tags_markdown,
-    timeline_markdown,
-)
+from orbit_registry.site.list_markdown import items
 from orbit_registry.site.lists import Index
 from orbit_registry.site.markdown_words import escaped
+from orbit_registry.site.mentions import tasks_html
 from orbit_registry.site.page import SitePage
 from orbit_registry.site.published import Published
 from orbit_registry.site.record_drafts import lists_of
 from orbit_registry.site.twins import TwinLinks
+from orbit_registry.site.urls import SEARCH, relative
+
+MOST_ON_A_LANDING = 8
+Html = Callable[[Published, str], str]
+Words = Callable[[Published, TwinLinks], str]
+
+
+class Part(NamedTuple):
+    """What a page can show by a name: as HTML, for the page at a URL, and as Markdown."""
+
+    html: Html
+    markdown: Words
+
+
+NOTHING = Part(lambda *_: "", lambda *_: "")
 
 
 def list_pages(data: Published) -> Iterator[SitePage]:
-    """Yield every list that the navigation does not name."""
+    """Yield every page that lists records, where the repository has none of its own at its
+    address.
+    """
+    kinds = data.context.sources.kinds
+    for empty in data.context.sources.empty.values():
+        yield _in_nav(data, empty)
+
     for index in data.indexes.values():
         yield from _pages_of(data, index)
 
-    if search_page.URL not in data.site.curated.values():
-        html = f"<h1>{word('search.title')}</h1>{search_page.page_html(data.context.sources.kinds)}"
+    if SEARCH not in data.site.curated.values():
         title = word("search.title")
-        links = TwinLinks(search_page.URL, data.context.base_url)
-        yield SitePage(search_page.URL, title, html, markdown=links.page(f"# {title}", ""))
+        yield _page(data, SEARCH, title, f"<h1>{title}</h1>{_search_html(kinds)}", lambda _: "")
 
-    for group in data.groups.pages(data.context.sources.kinds):
+    for group in data.groups.pages(kinds):
         listed = lists_of(data, group.kind.name) if group.kind else ()
-        links = TwinLinks(group.url, data.context.base_url)
-        words = (
-            group_markdown(group.records, links)
-            if group.records
-            else tags_markdown(data.groups.tags, links)
-        )
-        markdown = links.page(f"# {escaped(group.title)}", words)
-        yield SitePage(group.url, group.title, group.html, listed=listed, markdown=markdown)
+        words = partial(items, data, group.records)
+        if not group.records:
+            words = partial(list_markdown.tags_markdown, data.groups.tags)
+
+        yield _page(data, group.url, group.title, group.html, words, listed)
+
+
+def part_html(data: Published, name: str, url: str) -> str:
+    """Return the part with a name on the page at `url`; empty for a name that means none."""
+    return _part(data, name).html(data, url)
+
+
+def part_markdown(data: Published, name: str, links: TwinLinks) -> str:
+    """Return the part with a name as Markdown; empty for a name that means none."""
+    return _part(data, name).markdown(data, links)
+
+
+def _part(data: Published, name: str) -> Part:
+    index = data.indexes.get(name.removeprefix("index-"))
+    if index:
+        return _index_part(index)
+
+    page = extra_pages().get(name)
+    return Part(load(page.html), load(page.markdown)) if page else PARTS.get(name, NOTHING)
+
+
+def _page(
+    data: Published,
+    url: str,
+    title: str,
+    html: str,
+    words: Callable[[TwinLinks], str],
+    listed: Sequence[str] = (),
+    description: str = "",
+) -> SitePage:
+    links = TwinLinks(url, data.context.base_url)
+    markdown = links.page(f"# {escaped(title)}", words(links))
+    return SitePage(url, title, html, description, listed=tuple(listed), markdown=markdown)
+
+
+def _in_nav(data: Published, empty: EmptyPage) -> SitePage:
+    url, title = empty.url, empty.title
+    indexes = {f"{index.kind.plural}/": index for index in data.indexes.values()}
+    heading = title or data.context.sources.title
+    if url in indexes:
+        part = _index_part(indexes[url])
+        heading = labels_of(indexes[url].kind)
+    elif url:
+        part = _part(data, pages_besides()[url.rstrip("/")].part)
+    else:
+        part = Part(partial(_home, empty.lead), partial(_home_markdown, empty.lead))
+
+    html = f'<h1 id="{slug(heading)}">{escape(heading)}</h1>\n{part.html(data, url)}'
+    page = _page(data, url, heading, html, partial(part.markdown, data), (), empty.description)
+    return replace(page, title=title or data.context.sources.title)
 
 
 def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
-    kind = index.kind
-    listed = lists_of(data, kind.name)
-    urls = list(index.pages)
-    for number, url in enumerate(urls[1:], start=2):
-        title = f"{labels_of(kind)}, page {number}"
-        html = index.html(url, data.relations, data.site)
-        links = TwinLinks(url, data.context.base_url)
-        words = index_markdown(index, data.relations, data.site, links)
-        yield SitePage(
-            url,
-            title,
-            f"<h1>{escape(title)}</h1>{html}",
-            listed=listed,
-            markdown=links.page(f"# {escaped(title)}", words),
-        )
+    """Yield the further pages of an index, and its timeline."""
+    labels = labels_of(index.kind)
+    listed = lists_of(data, index.kind.name)
+    part = _index_part(index)
+    for number, url in enumerate(list(index.pages)[1:], start=2):
+        title = f"{labels}, page {number}"
+        html = f"<h1>{escape(title)}</h1>{index.html(url, data.relations, data.site)}"
+        yield _page(data, url, title, html, partial(part.markdown, data), listed)
 
     if index.timed:
-        url, title = timeline.url(kind), f"{labels_of(kind)}: timeline"
-        html = timeline.timeline_html(kind, index.records)
+        url, title = timeline.url(index.kind), f"{labels}: timeline"
+        html = timeline.timeline_html(index.kind, index.records)
         html = f"<h1>{escape(title)}</h1>{index.switch(url)}{html}"
-        links = TwinLinks(url, data.context.base_url)
-        words = timeline_markdown(index.records, links)
-        markdown = links.page(f"# {escaped(title)}", words)
-        yield SitePage(url, title, html, listed=listed, markdown=markdown)
+        yield _page(data, url, title, html, partial(items, data, index.records[::-1]), listed)
+
+
+def _index_part(index: Index) -> Part:
+    def html(data: Published, url: str) -> str:
+        page = url if url in index.pages else f"{index.kind.plural}/"
+        return index.html(page, data.relations, data.site)
+
+    def markdown(data: Published, links: TwinLinks) -> str:
+        return list_markdown.index_markdown(data, index, links)
+
+    return Part(html, markdown)
+
+
+def _search_html(kinds: Sequence[Kind]) -> str:
+    """Return what is on the page of a search's results before its script runs, and all there is
+    without one.
+    """
+    links = [
+        f'<a href="{relative(SEARCH, f"{kind.plural}/")}">{escape(labels_of(kind))}</a>'
+        for kind in kinds
+    ]
+    return (
+        '<div data-orbit-results><form class="orbit-lookup" role="search" hidden>'
+        f'<label for="orbit-search-text">{word("search.for")}</label>'
+        '<input id="orbit-search-text" name="q" type="search" autocomplete="off">'
+        f'<button class="md-button" type="submit">{word("search.title")}</button></form>'
+        '<p role="status" data-orbit-count></p><div data-orbit-found></div>'
+        f"<p data-orbit-plain>{word('search.plain', lists=', '.join(links))}</p></div>"
+    )
+
+
+def _home(lead: str, data: Published, url: str) -> str:
+    parts = (_paths(data, url), _counts(data, url), _home_events(data, url))
+    return "\n".join([f'<p class="orbit-about">{escape(lead)}</p>', *parts])
+
+
+def _home_markdown(lead: str, data: Published, links: TwinLinks) -> str:
+    return f"{escaped(lead)}\n\n{list_markdown.home(data, links)}"
+
+
+def _paths(data: Published, url: str) -> str:
+    return explorer.box(url, data.records, data.overlooked, MOST_ON_A_LANDING)
+
+
+def _explorer(data: Published, _: str) -> str:
+    return explorer.page_html(data.records, data.overlooked)
+
+
+def _console(data: Published, _: str) -> str:
+    return console.page_html(data.records, works=data.has_console, database=data.has_database)
+
+
+def _map(data: Published, _: str) -> str:
+    return record_map.map_html(data.records, data.relations)
+
+
+def _counts(data: Published, url: str) -> str:
+    return lists.counts_html(data.indexes.values(), data.context.freshness, url)
+
+
+def _home_events(data: Published, url: str) -> str:
+    publication = data.context.sources.publication
+    edits = edits_of(publication, data.records)
+    decided = home.decided_html(data.records, data.relations, url)
+    lately = home.lately_html(*home.lately(data.records, data.relations, edits), url)
+
+    commit, day = built_from(publication)
+    built = home.built_html(commit, day, data.site.forge.change(commit))
+    return f'<div class="orbit-home">{decided}{lately}</div>{built}'
+
+
+def _tasks(data: Published, _: str) -> str:
+    return tasks_html(data.context.sources.tasks, data.site)
+
+
+def _documents(data: Published, url: str) -> str:
+    return lists.documents_html(data.context.sources.documents, data.context.staged.titles, url)
+
+
+def _health(data: Published, _: str) -> str:
+    # A file that can't be read may be one whose name is withheld.
+    publication = data.context.sources.publication
+    problems = () if publication.is_active else data.context.problems
+    return health.health_html(
+        data.records,
+        problems,
+        data.context.freshness,
+        data.relations.today,
+        health.coverage_of(publication, data.records),
+        data.visibility,
+    )
+
+
+PARTS: Mapping[str, Part] = {
+    "paths": Part(_paths, list_markdown.paths),
+    "explorer": Part(_explorer, list_markdown.paths),
+    "console": Part(_console, list_markdown.queries),
+    "map": Part(_map, list_markdown.relations),
+    "counts": Part(_counts, list_markdown.counts),
+    "home": Part(_home_events, list_markdown.home),
+    "tasks": Part(_tasks, list_markdown.tasks),
+    "documents": Part(_documents, list_markdown.documents),
+    "health": Part(_health, list_markdown.needs),
+}
+"""What a page can show by its name; see `docs/reference/site.md`."""

@@ -1,8 +1,5 @@
-"""Lists of the pages for agents: `llms.txt` (llmstxt.org), the whole text in one file,
-and a bundle for each folder.
-"""
+"""Lists of the pages for agents: `llms.txt` (llmstxt.org), and the whole text in one file."""
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,17 +7,19 @@ from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import plural
-from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site.config import files_in
+from orbit_registry.site.output import Output
+from orbit_registry.site.published import Published
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import INDEX, Twin
 from orbit_registry.site.urls import linked, safe_segment
 from orbit_registry.site.words import date_of, tags_of, title_of
 
-FULL, FOLDER, BUNDLES = "llms-full.txt", "llms/", "by-path/"
+FULL, FOLDER = "llms-full.txt", "llms/"
 OPTIONAL = "Optional"  # the section that llmstxt.org lets readers skip: pages that list other pages
-# bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer
+# bytes of a list at most: tools that fetch pages for agents cut what is longer
 LARGEST = 48_000
 _HEADINGS = 3000  # bytes of these that the headings of a list may have
 _LONGEST_LINE, _LONGEST_ABOUT = 200, 1200
@@ -205,23 +204,6 @@ def _name(groups: Sequence[str], twins: Sequence[Twin]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[str, list[Twin]]:
-    """Return the Markdown of pages as one text of so many bytes at most,
-    and the pages that are left out for it.
-    """
-    texts: list[str] = []
-    left_out: list[Twin] = []
-    for twin in twins:
-        data = b"" if left_out else (out / twin.path).read_bytes()
-        limit -= len(data)
-        if left_out or limit < 0:
-            left_out.append(twin)
-        else:
-            texts.append(data.decode("utf-8", "surrogatepass"))
-
-    return "\n---\n\n".join(texts), left_out
-
-
 def record_entry(record: Record, twin: Twin) -> Twin:
     """Return a record's page as a list names it:
     its id, title, status and day before the description.
@@ -232,58 +214,44 @@ def record_entry(record: Record, twin: Twin) -> Twin:
     return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}", sentence=sentence)
 
 
-def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list[str]]:
-    """Return for each top folder the URLs of the live records whose scope has one of its files,
-    in their order.
-    """
-    live = [record for record in records if record.phase == "live" and record.globs]
-    index = GlobIndex((number, readable_globs(record.globs)) for number, record in enumerate(live))
-    numbers: dict[str, set[int]] = defaultdict(set)
-    for path in files:
-        folder, slash, _ = path.partition("/")
-        if slash:
-            numbers[folder].update(number for number, _ in index.match(path))
-
-    urls = {}
-    for folder, chosen in sorted(numbers.items()):
-        if chosen:
-            urls[folder] = [url_of(live[number]) for number in sorted(chosen)]
-
-    return urls
-
-
-def bundle_path(folder: str) -> str:
-    """Return the file of a top folder's bundle."""
-    return f"{BUNDLES}{safe_segment(folder)}.md"
-
-
-def count_of(chosen: Sequence[object]) -> str:
-    """Return how many records apply, in words."""
-    return plural(len(chosen), "record applies", "records apply")
-
-
-def bundle(folder: str, twins: Sequence[Twin], out: Path, base_url: str | None) -> str:
-    """Return the records that apply in a folder:
-    as many as fit with their text, links to the others.
-    """
-    path = bundle_path(folder)
-    text, left_out = joined(out, twins, LARGEST - 200 * len(twins))
-    more = (
-        "\n".join(["## More records\n", *_lines(path, left_out, base_url), ""]) if left_out else ""
-    )
-    head = _head(f"{folder}/", f"{count_of(twins)} to files in this folder.", base_url)
-    return "\n".join(filter(None, [head, text, more]))
-
-
 def full_text(
     title: str, summary: str, sections: Iterable[Section], out: Path, base_url: str | None
 ) -> str:
     """Return the text of every page but those that list others."""
-    texts = (section.twins for section in sections if section.title != OPTIONAL)
-    twins = chain.from_iterable(texts)
-    return f"{_head(title, summary, base_url)}\n{joined(out, twins)[0]}"
-
-
-def _head(title: str, summary: str, base_url: str | None) -> str:
     links = "" if base_url else " Links lead from the page that each part names."
-    return f"# {_plain(title)}\n\n> {_plain(summary)}{links}\n\n---\n"
+    head = f"# {_plain(title)}\n\n> {_plain(summary)}{links}\n"
+    texts = (section.twins for section in sections if section.title != OPTIONAL)
+    files = [out / twin.path for twin in chain.from_iterable(texts)]
+    pages = [file.read_text("utf-8", "surrogatepass") for file in files]
+    return "\n---\n\n".join([head, *pages])
+
+
+def write_for_agents(data: Published, out: Output, twins: Mapping[str, Twin]) -> None:
+    """Write these files of pages, whose Markdown is written: `twins` by the page's URL."""
+    sources, base_url = data.context.sources, data.context.base_url
+    documents = [document.url for document in sources.documents]
+    groups = _page_groups(data)
+    sections = sections_of(groups, sources.kinds, data.records, documents, twins)
+
+    summary = twins[""].description if "" in twins else sources.title
+    out.write(FULL, full_text(sources.title, summary, sections, out.folder, base_url))
+    for path, text in lists(sources.title, summary, sections, base_url):
+        if path not in out.after:  # the repository's own is kept
+            out.write(path, text)
+
+
+def _page_groups(data: Published) -> dict[str, list[str]]:
+    """Return the URLs of the repository's own pages by the part of the navigation that names
+    them.
+    """
+    user_config, curated = data.context.sources.user_config, data.site.curated
+    groups: dict[str, list[str]] = {"Pages": []}
+    for entry in data.context.staged.nav:
+        title, below = next(iter(entry.items())) if isinstance(entry, dict) else ("", entry)
+        group = groups.setdefault(title if isinstance(below, list) else "Pages", [])
+        paths = (f"{user_config.docs}/{name}" for name in files_in([entry]) if user_config)
+        group += [curated[path] for path in paths if path in curated]
+
+    listed = set(chain.from_iterable(groups.values()))
+    groups["Pages"] += [url for url in curated.values() if url not in listed]
+    return groups

@@ -23,10 +23,8 @@ from orbit_registry.site.areas import areas_of
 from orbit_registry.site.clusters import Cluster, clusters_of
 from orbit_registry.site.language import counted, digits, relation_within, word
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.urls import relative
-from orbit_registry.site.words import chip, date_of
+from orbit_registry.site.words import chip, date_of, record_link
 
 PAGE = "map/"
 
@@ -38,7 +36,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         key=_age,
         reverse=True,
     )
-    edges = _edges(by_age, relations)
+    edges = related_edges(by_age, relations)
     if not edges:
         supersede = "<code>orbit adr supersede</code>"
         return f"<p>{word('map.empty', link='<code>orbit link</code>', supersede=supersede)}</p>"
@@ -85,7 +83,8 @@ def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
     )
 
 
-def _edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
+def related_edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
+    """Return what joins the records of a map."""
     ids = {url_of(record): record.id for record in records}
     cited_by = {}
     for url, citers in relations.citers.records.items():
@@ -102,27 +101,25 @@ def _lists(
     """Return a list for each record that supersedes, names or cites others, by its id."""
     lines: dict[str, list[str]] = defaultdict(list)
     for edge in edges:
-        verb = relation_within(edge.rel) if edge.rel else verb_of(edge)
         other = relations.by_id[edge.target]
         status = chip(other) if other.phase != "live" and edge.word != SUPERSEDES else ""
-        line = f"<small>{escape(verb)}</small> {_link(other)} {status}"
+        line = f"<small>{escape(verb_within(edge))}</small> {record_link(other, PAGE)} {status}"
         lines[edge.source].append(f'<li class="orbit-depth-1"><div>{line}</div></li>')
 
     lists = {}
     for record in records:
         if record.id in lines:
             status = chip(record) if record.phase != "live" else ""
-            head = f'<li class="orbit-depth-0"><div>{_link(record)} {status}</div></li>'
+            head = f'<li class="orbit-depth-0"><div>{record_link(record, PAGE)} {status}</div></li>'
             below = "".join(lines[record.id])
             lists[record.id] = f'<ul class="orbit-layers">{head}{below}</ul>'
 
     return lists
 
 
-def _link(record: Record) -> str:
-    href = escape(relative(PAGE, url_of(record)))
-    name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
-    return f'<a href="{href}">{name}</a>'
+def verb_within(edge: Edge) -> str:
+    """Return how a relation reads within a sentence."""
+    return relation_within(edge.rel) if edge.rel else verb_of(edge)
 
 
 def _cluster(cluster: Cluster, number: int, lists: Mapping[str, str]) -> str:

@@ -1,7 +1,6 @@
-"""Words, links, code and tables as Markdown, in which no text means more than itself."""
+"""Words, links and code as Markdown, in which no text means more than itself."""
 
 import re
-from collections.abc import Iterable, Sequence
 
 from orbit_registry.site.sanitize import MARKED
 
@@ -72,13 +71,3 @@ def link(words: str, address: str) -> str:
         return words
 
     return f"[{words}]({address.translate(_UNSAFE)})"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; its cells are Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", "<br>")

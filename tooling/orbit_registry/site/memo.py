@@ -88,7 +88,9 @@ class PageCache:
 
     def save(self) -> None:
         """Keep what this build used for the next one; the output is finished."""
-        self._values.remember(self._namespace, key_of(self._version, self.out.seal), self._entries)
+        key = key_of(self._version, self.out.seal)
+        # Pages, and so what is stored of them, are made from texts without secrets.
+        self._values.remember(self._namespace, key, self._entries, is_clean=True)
 
     def _answers(self, questions: Sequence[Question]) -> str:
         return key_of([self.site.answer(question) for question in questions]) if questions else ""

@@ -17,9 +17,9 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
 from orbit_registry.site.language import counted, status_word, word
 from orbit_registry.site.prose import parsed
-from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
-from orbit_registry.site.urls import TASKS, relative
+from orbit_registry.site.urls import TASKS
+from orbit_registry.site.words import record_link
 from orbit_registry.snapshot.references import References, references_in_text
 
 
@@ -221,7 +221,7 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     titles = word("list.task"), word("list.named")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     head = f"<thead><tr>{head}</tr></thead>"
-    table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
+    table = f'<table class="orbit-index orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
 
     return (
         f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div '
@@ -264,13 +264,7 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
 
 
 def _item(record: Record, way: str) -> str:
-    href = escape(relative(TASKS, url_of(record)))
-    qualifiers = ", ".join(
-        word for word in (way, "" if record.phase == "live" else status_word(record.status)) if word
-    )
+    status = "" if record.phase == "live" else status_word(record.status)
+    qualifiers = ", ".join(filter(None, [way, status]))
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
-
-    return (
-        f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a> '
-        f"{headline(record.title)}{note}</li>"
-    )
+    return f"<li>{record_link(record, TASKS)}{note}</li>"

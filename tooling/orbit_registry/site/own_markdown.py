@@ -11,9 +11,9 @@ from pathlib import Path
 
 from orbit_registry.site.destinations import ASSETS
 from orbit_registry.site.documents import title_of
+from orbit_registry.site.list_pages import part_markdown
 from orbit_registry.site.markdown_words import escaped
 from orbit_registry.site.memo import Content
-from orbit_registry.site.overview_markdown import part_markdown
 from orbit_registry.site.prose import TextOrigin, part_of, render
 from orbit_registry.site.prose_markdown import markdown_of
 from orbit_registry.site.published import Published

@@ -11,7 +11,7 @@ from orbit_registry.site.check import SCRIPT, PageFacts, facts_of
 from orbit_registry.site.curated import mark
 from orbit_registry.site.documents import BODY, around_prose, slot
 from orbit_registry.site.frame import marked, marks_of
-from orbit_registry.site.nav_pages import part_html
+from orbit_registry.site.list_pages import part_html
 from orbit_registry.site.published import Published, cards_html
 from orbit_registry.site.record_drafts import page_data
 from orbit_registry.site.record_page import article

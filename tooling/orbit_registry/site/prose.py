@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from html import escape, unescape
@@ -159,7 +159,7 @@ def render(
     alone.
     """
     part = part_of(text) if isinstance(text, str) else text
-    return _Renderer(part, origin, site, top).run()
+    return _rendered(part, origin, site, top)
 
 
 def short_name(address: str) -> str:
@@ -169,283 +169,319 @@ def short_name(address: str) -> str:
 
 
 def _with_short_addresses(html: str) -> str:
+    if not any(kind in html for kind in ("/issues/", "/pull", "/merge_requests/")):
+        return html
+
     return _NAMED_BY_ADDRESS.sub(lambda match: short_name(match[0]), html)
 
 
 @dataclass
-class _Renderer:
+class _State:
+    """A text on its way to a page: where it comes from, what is known of it, and what is open."""
+
     part: TextPart
     origin: TextOrigin
     site: SiteMap
-    top: int | None = None
-    headings: list[Heading] = field(default_factory=list)
-    anchors: set[str] = field(
-        default_factory=set
-    )  # names that the text gives places in it, as in `<a name="why">`
+    headings: tuple[Heading, ...]
+    excluded: Container[str]
+    """Ids of headings whose sections search is not to find."""
+    anchors: Container[str]
+    """Names that the text gives places in it, as in `<a name="why">`."""
+    direction: str
+    """The attribute of a block whose text may be written from right to left."""
+    following: Iterator[Heading]
+    """The headings that are still to come."""
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
     links: dict[tuple[str, str], str] = field(default_factory=dict)
     cited: dict[str, str] = field(default_factory=dict)
+    code: int = 0
+    open_links: list[bool] = field(default_factory=list)
+    """Whether each open link leads somewhere."""
+    closing: str = ""
+    """The end of the open heading."""
 
-    def run(self) -> Prose:
-        html = self.part.html
-        numbers = count(1)
-        html = _DIAGRAM.sub(
-            lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">',
-            html,
-        )
-        ids = self._heading_ids(html)
 
-        self.anchors = {anchor.lower() for anchor in _ANCHOR.findall(html)}
-        excluded = self._excluded_ids()
-        direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
-        may_name = _may_name(self.site.forms, has_forge=self.site.forge.repository is not None)
-        out: list[str] = []
+def _rendered(part: TextPart, origin: TextOrigin, site: SiteMap, top: int | None) -> Prose:
+    numbers = count(1)
+    html = _DIAGRAM.sub(
+        lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">',
+        part.html,
+    )
+    headings = tuple(_headings_in(html, top))
+    state = _State(
+        part,
+        origin,
+        site,
+        headings,
+        _excluded(headings, origin, site),
+        {anchor.lower() for anchor in _ANCHOR.findall(html)},
+        ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else "",
+        iter(headings),
+    )
+    pieces = _PIECE.split(html)
+    may_name = _may_name(site.forms, has_forge=site.forge.repository is not None)
+    for number, piece in enumerate(pieces):
+        if number % 2:
+            pieces[number] = _tag(state, piece)
+            continue
 
-        open_code = open_link = 0
-        open_links: list[bool] = []
-        closing = ""
-        for number, piece in enumerate(_PIECE.split(html)):
-            if number % 2 == 0:
-                piece = piece if open_code else emoji(piece)
-                is_plain = open_link or may_name.search(piece) is None
-                out.append(piece if is_plain else self._with_citations(piece, code=open_code))
-                continue
+        piece = piece if state.code else emoji(piece)
+        is_plain = state.open_links or may_name.search(piece) is None
+        pieces[number] = piece if is_plain else _with_citations(state, piece)
 
-            if (piece in _AS_IS and not direction) or piece.startswith("<div"):
-                out.append(piece)
-                continue
+    html = _with_short_addresses("".join(pieces))
+    return Prose(html, headings, tuple(_diagnostics(state)), state.links, state.cited)
 
-            name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
-            if name in ("code", "pre"):
-                open_code += 1
-            elif name in ("/code", "/pre"):
-                open_code -= 1
-            elif name == "a":
-                open_link += 1
-                piece, is_link = self._link(piece)
-                open_links.append(is_link)
-            elif name == "/a":
-                open_link -= 1
-                piece = "</a>" if open_links.pop() else "</span>"
-            elif name == "img":
-                piece = self._image(piece, inside_link=bool(open_link))
-            elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
-                heading = next(ids)
-                title = word("prose.link")
-                link = f'<a class="headerlink" href="#{heading.id}" title="{title}">¶</a>'
-                closing = f"{link if heading.level > 1 else ''}</h{heading.level}>"
-                left_out = f" {EXCLUDED}" if heading.id in excluded else ""
-                piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
-            elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
-                piece = closing
-            elif name in ("ul", "ol", "blockquote"):
-                piece = f"{piece[:-1]}{direction}>"
-            elif name == "table":
-                piece = f'<div class="orbit-scroll"><table{direction}>'
-            elif name == "/table":
-                piece = "</table></div>"
 
-            out.append(piece)
+def _headings_in(html: str, top: int | None) -> Iterator[Heading]:
+    """Yield the headings with their ids on the page; `top` is the level of the highest."""
+    counts: Counter[str] = Counter()
+    matches = _HEADING.findall(html)
+    levels = [int(level) for level, *_ in matches]
+    if levels and levels[0] > 1:  # a title further down is a section like the others
+        levels = [level for level in levels if level > 1]
 
-        return Prose(
-            _with_short_addresses("".join(out)),
-            tuple(self.headings),
-            tuple(self._diagnostics()),
-            self.links,
-            self.cited,
-        )
+    shift = top - min(levels) if levels and top else 0
+    for level, own_id, inner in matches:
+        plain = unescape(_TAG.sub("", inner))
+        stem = own_id.lower() or slug(plain) or "section"
+        anchor = HEADING_PREFIX + (f"{stem}-{counts[stem]}" if counts[stem] else stem)
+        counts[stem] += 1
+        shifted = max(top or 1, min(6, int(level) + shift))
+        yield Heading(shifted, anchor, emoji(plain))
 
-    def _heading_ids(self, html: str) -> Iterator[Heading]:
-        counts: dict[str, int] = {}
-        matches = _HEADING.findall(html)
-        levels = [int(level) for level, *_ in matches]
-        if levels and levels[0] > 1:  # a title further down is a section like the others
-            levels = [level for level in levels if level > 1]
 
-        shift = self.top - min(levels) if levels and self.top else 0
-        for level, own_id, inner in matches:
-            plain = unescape(_TAG.sub("", inner))
-            stem = own_id.lower() or slug(plain) or "section"
-            count = counts.get(stem, 0)
-            counts[stem] = count + 1
-            anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
+def _excluded(headings: Sequence[Heading], origin: TextOrigin, site: SiteMap) -> set[str]:
+    """Return the ids of a document's headings that are a record's: its own page is found by search
+    already.
+    """
+    urls: dict[str, str | None] = {}
+    if origin.record is None:
+        for heading in headings:
+            urls[heading.id] = site.entry(origin.path, heading.id.removeprefix(HEADING_PREFIX))
 
-            shifted = max(self.top or 1, min(6, int(level) + shift))
-            self.headings.append(Heading(shifted, anchor, emoji(plain)))
+    excluded: set[str] = set()
+    often = Counter(urls.values())
+    level = 0
+    for heading in headings:
+        if not level or heading.level <= level:
+            url = urls.get(heading.id)
+            level = heading.level if url and often[url] == 1 else 0
+        if level:
+            excluded.add(heading.id)
 
-        return iter(self.headings)
+    return excluded
 
-    def _excluded_ids(self) -> set[str]:
-        """Return the ids of a document's headings that are a record's:
-        its own page is found by search already.
-        """
-        excluded: set[str] = set()
-        urls: dict[str, str | None] = {}
-        if self.origin.record is None:
-            for heading in self.headings:
-                anchor = heading.id.removeprefix(HEADING_PREFIX)
-                urls[heading.id] = self.site.entry(self.origin.path, anchor)
 
-        often = Counter(urls.values())
-        level = 0
-        for heading in self.headings:
-            if not level or heading.level <= level:
-                url = urls.get(heading.id)
-                level = heading.level if url and often[url] == 1 else 0
-            if level:
-                excluded.add(heading.id)
+def _tag(state: _State, tag: str) -> str:
+    if (tag in _AS_IS and not state.direction) or tag.startswith("<div"):
+        return tag
 
-        return excluded
+    name = tag[1:-1].split(" ", 1)[0].rstrip("/").lower()
+    write = _TAGS.get(name)
+    return write(state, tag) if write else tag
 
-    def _link(self, tag: str) -> tuple[str, bool]:
-        if _NOTE.fullmatch(tag):
-            return tag, True
 
-        attributes = dict(_ATTRIBUTE.findall(tag))
-        own_id = f' id="{HEADING_PREFIX}{attributes["id"].lower()}"' if "id" in attributes else ""
-        if "href" not in attributes:
-            return f"<a{own_id}>", True
+def _code(state: _State, tag: str) -> str:
+    state.code += 1
+    return tag
 
-        target = unescape(attributes["href"])
-        destination = self.site.target(self.origin.path, target)
-        if destination.url is not None and destination.url.startswith("#"):
-            destination = self._anchor(target)
-        if destination.problem:
-            self.broken["link", target] = destination
 
-        if destination.url is None:
-            key = "prose.dead" if destination.broken else "prose.file"
-            reason = word(key, target=escape(target))
-            kind = "orbit-dead" if destination.broken else "orbit-file"
-            return f'<span class="{kind}" title="{reason}">', False
+def _end_of_code(state: _State, tag: str) -> str:
+    state.code -= 1
+    return tag
 
-        address = destination.address(self.origin.page) or ""
-        self.links["link", target] = address
-        if (
-            destination.url in self.site.labels
-            and destination.url != self.origin.page
-            and "title" not in attributes
-        ):
-            return citation(self.site, self.origin.page, destination.url), True
 
-        href = escape(address)
-        outside = ' rel="noopener noreferrer"' if destination.outside else ""
-        title = f' title="{attributes["title"]}"' if "title" in attributes else ""
-        return f'<a{own_id} href="{href}"{title}{outside}>', True
+def _end_of_link(state: _State, _: str) -> str:
+    return "</a>" if state.open_links.pop() else "</span>"
 
-    def _anchor(self, target: str) -> Destination:
-        anchor = anchor_of(target[1:])
-        prefixed = HEADING_PREFIX + anchor.lower()
-        if (
-            target == "#"
-            or anchor.lower() in self.anchors
-            or any(heading.id == prefixed for heading in self.headings)
-        ):
-            return Destination(f"{self.origin.page}#{prefixed if target != '#' else ''}")
 
-        if titled := self.site.titled(self.origin.path, anchor):
-            return Destination(titled)
+def _heading(state: _State, _: str) -> str:
+    heading = next(state.following)
+    link = f'<a class="headerlink" href="#{heading.id}" title="{word("prose.link")}">¶</a>'
+    state.closing = f"{link if heading.level > 1 else ''}</h{heading.level}>"
+    left_out = f" {EXCLUDED}" if heading.id in state.excluded else ""
+    return f'<h{heading.level} id="{heading.id}"{left_out}>'
 
-        return Destination(None, problem=f"the page has no heading for `{target}`", broken=True)
 
-    def _image(self, tag: str, *, inside_link: bool) -> str:
-        attributes = dict(_ATTRIBUTE.findall(tag))
-        target = unescape(attributes.get("src", ""))
-        alt = attributes.get("alt", "") or escape(target)
-        destination = self.site.image(self.origin.path, target)
+def _end_of_heading(state: _State, _: str) -> str:
+    return state.closing
 
-        if destination.problem:
-            self.broken["image", target] = destination
-        if destination.url is None:
-            return f'<span class="orbit-dead">{alt}</span>'
 
-        address = destination.address(self.origin.page) or ""
-        self.links["image", target] = address
-        if destination.outside:
-            # A picture from another host would tell that host who reads the page.
-            link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
-            return f"<span>{alt}</span>" if inside_link else link
+def _block(state: _State, tag: str) -> str:
+    return f"{tag[:-1]}{state.direction}>"
 
-        size = "".join(
-            f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name)
-        )
-        return f'<img src="{escape(address)}" alt="{alt}"{size} loading="lazy">'
 
-    def _with_citations(self, piece: str, code: int) -> str:
-        """Return a text with links to what it cites;
-        in a line's `code` only if that is just a name.
-        """
-        if code > 1:
-            return piece  # a block
+def _table(state: _State, _: str) -> str:
+    return f'<div class="orbit-scroll"><table{state.direction}>'
 
-        out: list[str] = []
-        end = 0
-        cited = list(self._cited(piece))
-        if not code:
-            cited += self._at_the_forge(piece)
-        for span, url in sorted(cited, key=lambda pair: pair[0].start):
-            if (
-                url is None
-                or url == self.origin.page
-                or span.start < end
-                or (code and span.of(piece) != piece)
-            ):
-                continue
 
-            name = span.of(piece)
-            if url.startswith(("https://", "http://")):
-                self.cited[name] = url
-                opening = f'<a href="{escape(url)}" rel="noopener noreferrer">'
-            else:
-                self.cited[name] = relative(self.origin.page, url)
-                opening = citation(self.site, self.origin.page, url)
+def _end_of_table(_: _State, tag: str) -> str:
+    return f"{tag}</div>"
 
-            out += [piece[end : span.start], opening, span.of(piece), "</a>"]
-            end = span.end
 
-        out.append(piece[end:])
-        return "".join(out)
+def _link(state: _State, tag: str) -> str:
+    opening, leads = _opened(state, tag)
+    state.open_links.append(leads)
+    return opening
 
-    def _cited(self, piece: str) -> Iterator[tuple[Span, str | None]]:
-        for cited in find_citations(piece, self.site.forms):
-            yield cited.span, self.site.cited(cited.id, self.origin.path)
-        for match in _NAME.finditer(piece):
-            if match[0].startswith(self.site.forms.prefixes):
-                continue  # an id, which was found as such
-            yield Span(*match.span()), self.site.by_name(match[0])
 
-    def _at_the_forge(self, piece: str) -> Iterator[tuple[Span, str | None]]:
-        forge = self.site.forge
-        if forge.repository is None:
-            return
+def _opened(state: _State, tag: str) -> tuple[str, bool]:
+    """Return the opening tag of a link, and whether it leads somewhere."""
+    if _NOTE.fullmatch(tag):
+        return tag, True
 
-        for match in _ISSUE.finditer(piece):
-            yield Span(*match.span()), forge.issue(match[1])
-        for match in _COMMIT.finditer(piece):
-            yield Span(*match.span()), self.site.change(match[0])
+    site, origin = state.site, state.origin
+    attributes = dict(_ATTRIBUTE.findall(tag))
+    own_id = f' id="{HEADING_PREFIX}{attributes["id"].lower()}"' if "id" in attributes else ""
+    if "href" not in attributes:
+        return f"<a{own_id}>", True
 
-    def _diagnostics(self) -> Iterator[Diagnostic]:
-        if not self.broken:
-            return
+    target = unescape(attributes["href"])
+    destination = site.target(origin.path, target)
+    if destination.url is not None and destination.url.startswith("#"):
+        destination = _in_page(state, target)
+    if destination.problem:
+        state.broken["link", target] = destination
 
-        for link in self.part.links:
-            destination = self.broken.get(
-                ("image" if link.kind == "image" else "link", link.target)
-            )
-            if destination is None or destination.problem is None:
-                continue
+    if destination.url is None:
+        key = "prose.dead" if destination.broken else "prose.file"
+        kind = "orbit-dead" if destination.broken else "orbit-file"
+        return f'<span class="{kind}" title="{word(key, target=escape(target))}">', False
 
-            code, severity, hint = (
-                NO_PAGE,
-                Severity.NOTE,
-                "set `site.repository` to link to the file at its host",
-            )
-            if destination.broken:
-                code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
+    address = destination.address(origin.page) or ""
+    state.links["link", target] = address
+    is_record = destination.url in site.labels and destination.url != origin.page
+    if is_record and "title" not in attributes:
+        return citation(site, origin.page, destination.url), True
 
-            line = link.position.line - self.part.first + self.origin.first_line - 1
-            where = Location(self.origin.path, Position(line, link.position.column))
-            yield Diagnostic(code, severity, destination.problem, where, hint, self.origin.record)
+    outside = ' rel="noopener noreferrer"' if destination.outside else ""
+    title = f' title="{attributes["title"]}"' if "title" in attributes else ""
+    return f'<a{own_id} href="{escape(address)}"{title}{outside}>', True
+
+
+def _in_page(state: _State, target: str) -> Destination:
+    """Return what an anchor in the text means: a place in it, or the record of a title."""
+    anchor = anchor_of(target[1:])
+    prefixed = HEADING_PREFIX + anchor.lower()
+    is_heading = any(heading.id == prefixed for heading in state.headings)
+    if target == "#" or is_heading or anchor.lower() in state.anchors:
+        return Destination(f"{state.origin.page}#{prefixed if target != '#' else ''}")
+
+    if titled := state.site.titled(state.origin.path, anchor):
+        return Destination(titled)
+
+    return Destination(None, problem=f"the page has no heading for `{target}`", broken=True)
+
+
+def _image(state: _State, tag: str) -> str:
+    attributes = dict(_ATTRIBUTE.findall(tag))
+    target = unescape(attributes.get("src", ""))
+    alt = attributes.get("alt", "") or escape(target)
+    destination = state.site.image(state.origin.path, target)
+
+    if destination.problem:
+        state.broken["image", target] = destination
+    if destination.url is None:
+        return f'<span class="orbit-dead">{alt}</span>'
+
+    address = destination.address(state.origin.page) or ""
+    state.links["image", target] = address
+    if destination.outside:
+        # A picture from another host would tell that host who reads the page.
+        link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
+        return f"<span>{alt}</span>" if state.open_links else link
+
+    sizes = [name for name in ("width", "height") if attributes.get(name)]
+    size = "".join(f' {name}="{attributes[name]}"' for name in sizes)
+    return f'<img src="{escape(address)}" alt="{alt}"{size} loading="lazy">'
+
+
+_LEVELS = range(1, 7)
+_TAGS: Mapping[str, Callable[[_State, str], str]] = {
+    "code": _code,
+    "pre": _code,
+    "/code": _end_of_code,
+    "/pre": _end_of_code,
+    "a": _link,
+    "/a": _end_of_link,
+    "img": _image,
+    "ul": _block,
+    "ol": _block,
+    "blockquote": _block,
+    "table": _table,
+    "/table": _end_of_table,
+    **{f"h{level}": _heading for level in _LEVELS},
+    **{f"/h{level}": _end_of_heading for level in _LEVELS},
+}
+"""What writes each kind of tag; another one stays."""
+
+
+def _with_citations(state: _State, piece: str) -> str:
+    """Return a text with links to what it cites; in a line's code only if that is just a name."""
+    if state.code > 1:
+        return piece  # a block
+
+    page = state.origin.page
+    cited = list(_cited(state, piece))
+    if not state.code:
+        cited += _at_the_forge(state.site, piece)
+
+    out: list[str] = []
+    end = 0
+    for span, url in sorted(cited, key=lambda pair: pair[0].start):
+        name = span.of(piece)
+        if url is None or url == page or span.start < end or (state.code and name != piece):
+            continue
+
+        if url.startswith(("https://", "http://")):
+            state.cited[name] = url
+            opening = f'<a href="{escape(url)}" rel="noopener noreferrer">'
+        else:
+            state.cited[name] = relative(page, url)
+            opening = citation(state.site, page, url)
+
+        out += [piece[end : span.start], opening, name, "</a>"]
+        end = span.end
+
+    return "".join([*out, piece[end:]])
+
+
+def _cited(state: _State, piece: str) -> Iterator[tuple[Span, str | None]]:
+    site = state.site
+    for cited in find_citations(piece, site.forms):
+        yield cited.span, site.cited(cited.id, state.origin.path)
+    for match in _NAME.finditer(piece):
+        if not match[0].startswith(site.forms.prefixes):  # an id, which was found as such
+            yield Span(*match.span()), site.by_name(match[0])
+
+
+def _at_the_forge(site: SiteMap, piece: str) -> Iterator[tuple[Span, str | None]]:
+    if site.forge.repository is None:
+        return
+
+    for match in _ISSUE.finditer(piece):
+        yield Span(*match.span()), site.forge.issue(match[1])
+    for match in _COMMIT.finditer(piece):
+        yield Span(*match.span()), site.change(match[0])
+
+
+def _diagnostics(state: _State) -> Iterator[Diagnostic]:
+    origin = state.origin
+    for link in state.part.links if state.broken else ():
+        kind = "image" if link.kind == "image" else "link"
+        destination = state.broken.get((kind, link.target))
+        if destination is None or destination.problem is None:
+            continue
+
+        code, severity = NO_PAGE, Severity.NOTE
+        hint = "set `site.repository` to link to the file at its host"
+        if destination.broken:
+            code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
+
+        line = link.position.line - state.part.first + origin.first_line - 1
+        where = Location(origin.path, Position(line, link.position.column))
+        yield Diagnostic(code, severity, destination.problem, where, hint, origin.record)
 
 
 @cache

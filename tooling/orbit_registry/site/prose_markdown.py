@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape, unescape
 
 from orbit_registry.formats.markdown import ATTRIBUTES, Link, slug
@@ -41,9 +41,9 @@ _MARKS = re.compile(r"!!!|\?\?\?|:::")
 
 def markdown_of(part: TextPart, prose: Prose, address: Address) -> str:
     """Return a part of a text as Markdown that leads where its page, `prose`, leads."""
-    writer = _Writer(part, prose, address)
-    edits = sorted(writer.edits(), key=lambda edit: edit.span.start)
-    return _CONTROLS.sub("", writer.text(edits).replace("\r\n", "\n").replace("\r", "\n"))
+    state = _State(part, prose, address)
+    edits = sorted(_edits(state), key=lambda edit: edit.span.start)
+    return _CONTROLS.sub("", _text(state, edits).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,120 +52,19 @@ class _Edit:
     text: str
 
 
-class _Writer:
+class _State:
+    """A part of a text as it is written anew: its source, and what its page shows of it."""
+
     def __init__(self, part: TextPart, prose: Prose, address: Address) -> None:
         common = part.read.common
         self.part, self.prose, self.address = part, prose, address
         self.source, self.lines = common.text, common.lines
         self.span = Span(self.lines.start_of(part.first), self.lines.start_of(part.last))
 
-        self.links = [each for each in common.links if self._is_inside(each.span)]
+        self.links = [each for each in common.links if _is_inside(self, each.span)]
         self.code = sorted((*common.code, *common.code_in_lines), key=lambda each: each.start)
         self.code_starts = [each.start for each in self.code]
         self.numbers = {note.name: note.number for note in part.read.footnotes}
-
-    def edits(self) -> Iterator[_Edit]:
-        """Yield what is written differently; of edits at one place the first counts."""
-        for note in self.part.read.dialect:
-            yield from self._quoted(note)
-
-        yield from self._titles(self.prose.headings)
-        for each in self.links:
-            yield from self._link(each)
-
-        common = self.part.read.common
-        for tag in filter(self._is_inside, (*common.tags, *common.html)):
-            yield _Edit(tag, self._tags(tag.of(self.source)))
-
-        for fence in filter(self._is_inside, common.code):
-            mark = _FENCE.match(self.source, fence.start, fence.end)
-            if mark is not None:
-                yield _Edit(Span(mark.end(1), mark.end()), "")
-
-        for first, last in self.part.read.definitions:
-            yield _Edit(Span(self.lines.start_of(first), self.lines.start_of(last)), "")
-
-    def text(self, edits: Sequence[_Edit]) -> str:
-        """Return the lines that the page shows, edited: of blocks, and of its footnotes."""
-        starts = [edit.span.start for edit in edits]
-        out = ""
-        end = 0
-        for first, last in self._lines_shown():
-            start = self.lines.start_of(first)
-            following = edits[bisect_left(starts, start) :]
-            text = self._edited(Span(start, self.lines.start_of(last)), following)
-            text = _without_empty_end(text)
-            if text.strip("\n> "):
-                out += ("\n" if first == end and self._is_text(first - 1) else "\n\n") + text
-
-            end = last
-
-        return out.strip("\n")
-
-    def _lines_shown(self) -> list[tuple[int, int]]:
-        lines = [(block.first, block.last) for block in self.part.blocks if block.last]
-        for note in self.part.read.footnotes:
-            is_within = any(first <= note.first < last for first, last in lines)
-            if self.part.first <= note.first < self.part.last and not is_within:
-                lines.append((note.first, note.last))
-
-        return sorted(lines)
-
-    def _is_text(self, line: int) -> bool:
-        return bool(self.source[self.lines.starts[line] : self.lines.ends[line]].strip())
-
-    def _is_inside(self, span: Span) -> bool:
-        return self.span.start <= span.start < self.span.end
-
-    def _edited(self, lines: Span, edits: Sequence[_Edit]) -> str:
-        out = []
-        at = lines.start
-        for edit in edits:
-            if edit.span.start >= lines.end:
-                break
-            if edit.span.start >= at:
-                out += [self._unedited(at, edit.span.start), edit.text]
-                at = edit.span.end
-
-        return "".join([*out, self._unedited(at, lines.end)])
-
-    def _unedited(self, start: int, end: int) -> str:
-        """Return a stretch without edits: its code unchanged, its words with what they cite."""
-        out = []
-        at = start
-        for span in self.code[max(bisect_right(self.code_starts, start) - 1, 0) :]:
-            if span.start >= end:
-                break
-            if span.end > at:
-                first, last = max(span.start, at), min(span.end, end)
-                out += [self._words(at, first), self._code(first, last)]
-                at = last
-
-        return "".join([*out, self._words(at, end)])
-
-    def _code(self, start: int, end: int) -> str:
-        code = self.source[start:end]
-        address = self.prose.cited.get(code.strip("`"))
-        if address is None or not code.startswith("`") or self._in_link(start):
-            return code
-
-        return link(code, self.address(address))
-
-    def _words(self, start: int, end: int) -> str:
-        if start >= end:
-            return ""
-
-        text = self.source[start:end]
-        if _NOTABLE.search(text) is None and (self._names is None or not self._names.search(text)):
-            return text
-
-        is_linked = self._in_link(start)
-        names = None if is_linked else self._names
-        pieces = _BARE.split(text)
-        pieces[::2] = [self._inert(piece, names) for piece in pieces[::2]]
-        write = _short_words if is_linked else _short
-        pieces[1::2] = map(write, pieces[1::2])
-        return "".join(pieces)
 
     @cached_property
     def _names(self) -> re.Pattern[str] | None:
@@ -173,53 +72,6 @@ class _Writer:
         names = sorted(self.prose.cited, key=len, reverse=True)
         joined = "|".join(map(re.escape, names))
         return re.compile(rf"(?<![\w/&-])(?:{joined})(?![\w-])") if names else None
-
-    def _inert(self, text: str, names: re.Pattern[str] | None) -> str:
-        text = _OPENS.sub(r"\1\\\2", text)
-        if self.numbers:
-            text = _FOOTNOTE.sub(self._number, text)
-        if names is not None:
-            text = names.sub(self._cited, text)
-
-        return emoji(text)
-
-    def _number(self, match: re.Match[str]) -> str:
-        return f"[^{self.numbers[match[1]]}]" if match[1] in self.numbers else match[0]
-
-    def _cited(self, match: re.Match[str]) -> str:
-        return link(match[0], self.address(self.prose.cited[match[0]]))
-
-    def _in_link(self, offset: int) -> bool:
-        return _covers(self._link_spans, offset) or _covers(self._pictures, offset)
-
-    def _linked(self, words: str, where: str) -> str:
-        """Return words as a link to where the page leads; the words alone if it leads nowhere."""
-        return link(words, self.address(where)) if where else words
-
-    def _link(self, each: Link) -> Iterator[_Edit]:
-        span, label = each.span, each.label
-        if label is None:
-            if not each.target.lower().startswith(SAFE):
-                yield _Edit(Span(span.start, span.start + 1), "\\<")
-            elif (short := _short(each.target)) != each.target:
-                yield _Edit(span, short)
-            return
-
-        is_image = each.kind == "image"
-        where = self.prose.links.get(("image" if is_image else "link", each.target), "")
-        is_shown = is_image and not SCHEME.match(where)
-        is_nested = is_image and _covers(self._link_spans, span.start)
-        opening, _, closing = self._linked("\0", where).partition("\0")
-        if is_shown and opening:
-            opening = f"!{opening}"
-        elif is_nested:
-            opening, closing = "", ""
-
-        if is_image and label.start == label.end:
-            opening += escaped(each.target)
-
-        yield _Edit(Span(span.start, label.start), opening)
-        yield _Edit(Span(label.end, span.end), closing)
 
     @cached_property
     def _link_spans(self) -> Sequence[Span]:
@@ -229,79 +81,255 @@ class _Writer:
     def _pictures(self) -> Sequence[Span]:
         return [each.span for each in self.links if each.kind == "image"]
 
-    def _tags(self, html: str) -> str:
-        """Return HTML as the page has it; its links lead where the page leads."""
-        inert = inert_html(html, self.source)
-        return _IMAGE.sub(self._picture, _HREF.sub(self._href, inert)) if "<" in inert else inert
 
-    def _href(self, match: re.Match[str]) -> str:
-        where = self.prose.links.get(("link", unescape(match[1])), "")
-        _, _, address = self._linked("", where).partition("](")
-        return f' href="{escape(address[:-1])}"' if address else ""
+def _edits(state: _State) -> Iterator[_Edit]:
+    """Yield what is written differently; of edits at one place the first counts."""
+    for note in state.part.read.dialect:
+        yield from _quoted(state, note)
 
-    def _picture(self, match: re.Match[str]) -> str:
-        attributes = {name: unescape(text) for name, text in _ATTRIBUTE.findall(match[0])}
-        source = attributes.get("src", "")
-        where = self.prose.links.get(("image", source), "")
-        written = self._linked(escaped(attributes.get("alt") or source), where)
-        is_shown = where and not SCHEME.match(where)
-        return f"!{written}" if is_shown else written
+    yield from _titles(state, state.prose.headings)
+    for each in state.links:
+        yield from _link(state, each)
 
-    def _titles(self, headings: Sequence[Heading]) -> Iterator[_Edit]:
-        titles = self.part.read.common.headings
-        by_line = {self.lines.index_of(title.section.start): title for title in titles}
-        at = 0
-        for block in self.part.blocks:
-            title = by_line.get(block.first) if block.html.startswith("<h") else None
-            if title is not None and at < len(headings):
-                yield from self._title(title, headings[at], block.last)
+    common = state.part.read.common
+    for tag in filter(partial(_is_inside, state), (*common.tags, *common.html)):
+        yield _Edit(tag, _tags(state, tag.of(state.source)))
 
-            at += len(_HEADINGS.findall(block.html))
+    for fence in filter(partial(_is_inside, state), common.code):
+        mark = _FENCE.match(state.source, fence.start, fence.end)
+        if mark is not None:
+            yield _Edit(Span(mark.end(1), mark.end()), "")
 
-    def _title(self, title: Title, heading: Heading, last: int) -> Iterator[_Edit]:
-        """Yield the edits of a heading: its level on the page, and its anchor there."""
-        if "\n" in title.title.of(self.source):
-            return
+    for first, last in state.part.read.definitions:
+        yield _Edit(Span(state.lines.start_of(first), state.lines.start_of(last)), "")
 
-        anchor = heading.id.removeprefix(HEADING_PREFIX)
-        mark = "" if anchor == slug(heading.text) else f'<a id="{escape(anchor)}"></a>\n\n'
-        start, end = title.section.start, self.lines.ends[last - 1]
-        attributes = ATTRIBUTES.search(self.source, title.title.start, title.title.end)
-        words_end = attributes.start() if attributes else title.title.end
-        yield _Edit(Span(start, title.title.start), f"{mark}{'#' * heading.level} ")
-        yield _Edit(Span(words_end, end), "")
 
-    def _quoted(self, note: Note) -> Iterator[_Edit]:
-        """Yield the edits that make a quote of a note of another dialect."""
-        first, end = self.lines.starts[note.first], self.lines.ends[note.first]
-        mark = _MARKS.search(self.source, first, end)
-        if mark is None:
-            return
+def _text(state: _State, edits: Sequence[_Edit]) -> str:
+    """Return the lines that the page shows, edited: of blocks, and of its footnotes."""
+    starts = [edit.span.start for edit in edits]
+    out = ""
+    end = 0
+    for first, last in _lines_shown(state):
+        start = state.lines.start_of(first)
+        following = edits[bisect_left(starts, start) :]
+        text = _edited(state, Span(start, state.lines.start_of(last)), following)
+        text = _without_empty_end(text)
+        if text.strip("\n> "):
+            out += ("\n" if first == end and _is_text(state, first - 1) else "\n\n") + text
 
-        column = mark.start() - first
-        before = self.source[first : mark.start()]
-        prefix = "".join(sign if sign in "> \t" else " " for sign in before)
-        title = escaped(note.title)
-        head = f"> **{title}**\n{prefix}>" if title else ">"
-        if note.title.lower() == note.kind.lower() in _ALERTS:
-            head = f"> [!{note.kind.upper()}]"
+        end = last
 
-        yield _Edit(Span(mark.start(), end), head)
-        last = note.last - 1 if note.is_closed else note.last
-        for line in range(note.first + 1, last):
-            yield self._quoted_line(line, column, 0 if note.is_closed else 4)
+    return out.strip("\n")
 
-        if note.is_closed and last < len(self.lines):
-            yield _Edit(Span(self.lines.starts[last], self.lines.ends[last]), prefix)
 
-    def _quoted_line(self, line: int, column: int, indent: int) -> _Edit:
-        start, end = self.lines.starts[line], self.lines.ends[line]
-        blanks = _BLANKS.match(self.source, start, end)
-        place = min(start + column, blanks.end() if blanks else start)
-        following = self.source[place : min(place + indent, end)]
-        removed = 1 if following.startswith("\t") else len(following) - len(following.lstrip(" "))
-        is_text = bool(self.source[place:end].strip("> \t"))
-        return _Edit(Span(place, place + removed), "> " if is_text else ">")
+def _lines_shown(state: _State) -> list[tuple[int, int]]:
+    lines = [(block.first, block.last) for block in state.part.blocks if block.last]
+    for note in state.part.read.footnotes:
+        is_within = any(first <= note.first < last for first, last in lines)
+        if state.part.first <= note.first < state.part.last and not is_within:
+            lines.append((note.first, note.last))
+
+    return sorted(lines)
+
+
+def _is_text(state: _State, line: int) -> bool:
+    return bool(state.source[state.lines.starts[line] : state.lines.ends[line]].strip())
+
+
+def _is_inside(state: _State, span: Span) -> bool:
+    return state.span.start <= span.start < state.span.end
+
+
+def _edited(state: _State, lines: Span, edits: Sequence[_Edit]) -> str:
+    out = []
+    at = lines.start
+    for edit in edits:
+        if edit.span.start >= lines.end:
+            break
+        if edit.span.start >= at:
+            out += [_unedited(state, at, edit.span.start), edit.text]
+            at = edit.span.end
+
+    return "".join([*out, _unedited(state, at, lines.end)])
+
+
+def _unedited(state: _State, start: int, end: int) -> str:
+    """Return a stretch without edits: its code unchanged, its words with what they cite."""
+    out = []
+    at = start
+    for span in state.code[max(bisect_right(state.code_starts, start) - 1, 0) :]:
+        if span.start >= end:
+            break
+        if span.end > at:
+            first, last = max(span.start, at), min(span.end, end)
+            out += [_words(state, at, first), _code(state, first, last)]
+            at = last
+
+    return "".join([*out, _words(state, at, end)])
+
+
+def _code(state: _State, start: int, end: int) -> str:
+    code = state.source[start:end]
+    address = state.prose.cited.get(code.strip("`"))
+    if address is None or not code.startswith("`") or _in_link(state, start):
+        return code
+
+    return link(code, state.address(address))
+
+
+def _words(state: _State, start: int, end: int) -> str:
+    if start >= end:
+        return ""
+
+    text = state.source[start:end]
+    if _NOTABLE.search(text) is None and (state._names is None or not state._names.search(text)):
+        return text
+
+    is_linked = _in_link(state, start)
+    names = None if is_linked else state._names
+    pieces = _BARE.split(text)
+    pieces[::2] = [_inert(state, piece, names) for piece in pieces[::2]]
+    write = _short_words if is_linked else _short
+    pieces[1::2] = map(write, pieces[1::2])
+    return "".join(pieces)
+
+
+def _inert(state: _State, text: str, names: re.Pattern[str] | None) -> str:
+    text = _OPENS.sub(r"\1\\\2", text)
+    if state.numbers:
+        text = _FOOTNOTE.sub(partial(_number, state), text)
+    if names is not None:
+        text = names.sub(partial(_cited, state), text)
+
+    return emoji(text)
+
+
+def _number(state: _State, match: re.Match[str]) -> str:
+    return f"[^{state.numbers[match[1]]}]" if match[1] in state.numbers else match[0]
+
+
+def _cited(state: _State, match: re.Match[str]) -> str:
+    return link(match[0], state.address(state.prose.cited[match[0]]))
+
+
+def _in_link(state: _State, offset: int) -> bool:
+    return _covers(state._link_spans, offset) or _covers(state._pictures, offset)
+
+
+def _linked(state: _State, words: str, where: str) -> str:
+    """Return words as a link to where the page leads; the words alone if it leads nowhere."""
+    return link(words, state.address(where)) if where else words
+
+
+def _link(state: _State, each: Link) -> Iterator[_Edit]:
+    span, label = each.span, each.label
+    if label is None:
+        if not each.target.lower().startswith(SAFE):
+            yield _Edit(Span(span.start, span.start + 1), "\\<")
+        elif (short := _short(each.target)) != each.target:
+            yield _Edit(span, short)
+        return
+
+    is_image = each.kind == "image"
+    where = state.prose.links.get(("image" if is_image else "link", each.target), "")
+    is_shown = is_image and not SCHEME.match(where)
+    is_nested = is_image and _covers(state._link_spans, span.start)
+    opening, _, closing = _linked(state, "\0", where).partition("\0")
+    if is_shown and opening:
+        opening = f"!{opening}"
+    elif is_nested:
+        opening, closing = "", ""
+
+    if is_image and label.start == label.end:
+        opening += escaped(each.target)
+
+    yield _Edit(Span(span.start, label.start), opening)
+    yield _Edit(Span(label.end, span.end), closing)
+
+
+def _tags(state: _State, html: str) -> str:
+    """Return HTML as the page has it; its links lead where the page leads."""
+    inert = inert_html(html, state.source)
+    return (
+        _IMAGE.sub(partial(_picture, state), _HREF.sub(partial(_href, state), inert))
+        if "<" in inert
+        else inert
+    )
+
+
+def _href(state: _State, match: re.Match[str]) -> str:
+    where = state.prose.links.get(("link", unescape(match[1])), "")
+    _, _, address = _linked(state, "", where).partition("](")
+    return f' href="{escape(address[:-1])}"' if address else ""
+
+
+def _picture(state: _State, match: re.Match[str]) -> str:
+    attributes = {name: unescape(text) for name, text in _ATTRIBUTE.findall(match[0])}
+    source = attributes.get("src", "")
+    where = state.prose.links.get(("image", source), "")
+    written = _linked(state, escaped(attributes.get("alt") or source), where)
+    is_shown = where and not SCHEME.match(where)
+    return f"!{written}" if is_shown else written
+
+
+def _titles(state: _State, headings: Sequence[Heading]) -> Iterator[_Edit]:
+    titles = state.part.read.common.headings
+    by_line = {state.lines.index_of(title.section.start): title for title in titles}
+    at = 0
+    for block in state.part.blocks:
+        title = by_line.get(block.first) if block.html.startswith("<h") else None
+        if title is not None and at < len(headings):
+            yield from _title(state, title, headings[at], block.last)
+
+        at += len(_HEADINGS.findall(block.html))
+
+
+def _title(state: _State, title: Title, heading: Heading, last: int) -> Iterator[_Edit]:
+    """Yield the edits of a heading: its level on the page, and its anchor there."""
+    if "\n" in title.title.of(state.source):
+        return
+
+    anchor = heading.id.removeprefix(HEADING_PREFIX)
+    mark = "" if anchor == slug(heading.text) else f'<a id="{escape(anchor)}"></a>\n\n'
+    start, end = title.section.start, state.lines.ends[last - 1]
+    attributes = ATTRIBUTES.search(state.source, title.title.start, title.title.end)
+    words_end = attributes.start() if attributes else title.title.end
+    yield _Edit(Span(start, title.title.start), f"{mark}{'#' * heading.level} ")
+    yield _Edit(Span(words_end, end), "")
+
+
+def _quoted(state: _State, note: Note) -> Iterator[_Edit]:
+    """Yield the edits that make a quote of a note of another dialect."""
+    first, end = state.lines.starts[note.first], state.lines.ends[note.first]
+    mark = _MARKS.search(state.source, first, end)
+    if mark is None:
+        return
+
+    column = mark.start() - first
+    before = state.source[first : mark.start()]
+    prefix = "".join(sign if sign in "> \t" else " " for sign in before)
+    title = escaped(note.title)
+    head = f"> **{title}**\n{prefix}>" if title else ">"
+    if note.title.lower() == note.kind.lower() in _ALERTS:
+        head = f"> [!{note.kind.upper()}]"
+
+    yield _Edit(Span(mark.start(), end), head)
+    last = note.last - 1 if note.is_closed else note.last
+    for line in range(note.first + 1, last):
+        yield _quoted_line(state, line, column, 0 if note.is_closed else 4)
+
+    if note.is_closed and last < len(state.lines):
+        yield _Edit(Span(state.lines.starts[last], state.lines.ends[last]), prefix)
+
+
+def _quoted_line(state: _State, line: int, column: int, indent: int) -> _Edit:
+    start, end = state.lines.starts[line], state.lines.ends[line]
+    blanks = _BLANKS.match(state.source, start, end)
+    place = min(start + column, blanks.end() if blanks else start)
+    following = state.source[place : min(place + indent, end)]
+    removed = 1 if following.startswith("\t") else len(following) - len(following.lstrip(" "))
+    is_text = bool(state.source[place:end].strip("> \t"))
+    return _Edit(Span(place, place + removed), "> " if is_text else ">")
 
 
 def _short(address: str) -> str:

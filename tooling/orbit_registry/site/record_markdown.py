@@ -2,20 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from jinja2 import DictLoader, Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Environment
 from markupsafe import Markup
 
-from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
+from orbit_registry.site.filling import environment, filled
 from orbit_registry.site.markdown_words import code, escaped, fenced, inline, link
 from orbit_registry.site.prose_markdown import Address
 
-FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.md"
 _UNLED = frozenset({"data", "log", "neighbours", "related"})
 """Parts of a view without an address, or which no Markdown names."""
@@ -38,33 +34,14 @@ def _written(value: object) -> Markup:
     return Markup(escaped(" ".join(str(value).split())))
 
 
-@cache
-def _environment() -> ImmutableSandboxedEnvironment:
-    templates = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.md"))}
-    environment = ImmutableSandboxedEnvironment(
-        loader=DictLoader(templates),
-        autoescape=True,
-        finalize=_written,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def _prepare(environment: Environment) -> None:
+    environment.finalize = _written
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["at"] = lambda words, url: Markup(link(_written(words), url or ""))
     environment.filters["cell"] = lambda text: Markup(_written(text).replace("|", "\\|"))
     environment.filters["code"] = lambda text: Markup(code(str(text)))
     environment.filters["fenced"] = lambda text: _Lines(fenced(str(text)))
     environment.filters["headline"] = lambda text: Markup(inline(str(text)))
-    return environment
-
-
-@cache
-def _template(kind_folder: Path) -> Template:
-    file = kind_folder / TEMPLATE
-    try:
-        if file.is_file():
-            return _environment().from_string(file.read_text("utf-8"))
-        return _environment().get_template("record.md")
-    except (TemplateError, OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: {error}", hint="compare with a shipped page.md") from None
 
 
 def record_markdown(kind: Kind, view: Mapping[str, Any], prose: str, address: Address) -> str:
@@ -74,13 +51,7 @@ def record_markdown(kind: Kind, view: Mapping[str, Any], prose: str, address: Ad
     values = {
         name: value if name == "data" else _led(value, address) for name, value in view.items()
     }
-    try:
-        text = _template(kind.folder).render(record=values, body=_Lines(prose))
-    except (TemplateError, TypeError) as error:
-        raise ConfigError(
-            f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.md"
-        ) from None
-
+    text = filled(kind, TEMPLATE, _prepare, record=values, body=_Lines(prose))
     return _GAPS.sub("\n\n", text).replace(_LINE, "\n").strip("\n")
 
 
@@ -88,7 +59,7 @@ def about_markdown(view: Sequence[Any], address: Address) -> str:
     """Return the part below a document as Markdown: who cites it, and records that apply."""
     citers, _, applying = view
     values = {"citers": _led(citers, address), "applying": _led(applying, address)}
-    text = _environment().get_template("about.md").render(values)
+    text = environment(".md", _prepare).get_template("about.md").render(values)
     return _GAPS.sub("\n\n", text).strip("\n")
 
 

@@ -5,26 +5,24 @@ and its JSON-LD.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
-from jinja2 import DictLoader, Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Environment
 from markupsafe import Markup
 
-from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.arcs import sketch
+from orbit_registry.site.filling import FOLDER, environment, filled
 from orbit_registry.site.language import counted, things_of, word
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
 
-FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
+LOG_FILE = "log.json"
+"""All decisions of a kind, which a page reads when its log is scrolled."""
 BAR, BAR_GAP, TALL = (
     3,
     1,
@@ -38,24 +36,9 @@ _INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028
 """Characters that could end the element, or a line of a script, as JSON writes them."""
 
 
-@cache
-def _environment() -> ImmutableSandboxedEnvironment:
-    templates = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.html"))}
-    environment = ImmutableSandboxedEnvironment(loader=DictLoader(templates), autoescape=True)
+def _prepare(environment: Environment) -> None:
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
     environment.globals |= {"word": word, "counted": counted}
-    return environment
-
-
-@cache
-def _template(kind_folder: Path) -> Template:
-    file = kind_folder / TEMPLATE
-    try:
-        if file.is_file():
-            return _environment().from_string(file.read_text("utf-8"))
-        return _environment().get_template("record.html")
-    except (TemplateError, OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: {error}", hint="compare with a shipped page.html") from None
 
 
 def templates_digest(kinds: Sequence[Kind]) -> str:
@@ -77,14 +60,8 @@ def article(kind: Kind, view: Mapping[str, Any], prose_html: str) -> str:
     """Return a record's article as safe HTML: every text is escaped by the template,
     all of it sanitised after.
     """
-    try:
-        heading = Markup(headline(str(view["title"])))
-        html = _template(kind.folder).render(record=view, body=Markup(prose_html), heading=heading)
-    except (TemplateError, TypeError) as error:
-        raise ConfigError(
-            f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html"
-        ) from None
-
+    heading = Markup(headline(str(view["title"])))
+    html = filled(kind, TEMPLATE, _prepare, record=view, body=Markup(prose_html), heading=heading)
     html = clean(html)
     # The sanitiser lets no drawing through. Ours are made of numbers; prose, which is above, may
     # have a marker too.
@@ -107,7 +84,7 @@ def about(
     """Return the part below a document as safe HTML:
     records that apply, citations, previous and next page.
     """
-    module: Any = _environment().get_template("parts.html").module
+    module: Any = environment(".html", _prepare).get_template("parts.html").module
     return clean(str(module.about(cited, neighbours, applying)))
 
 
@@ -116,8 +93,32 @@ def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
     if not view["log"]:
         return ""
 
-    module: Any = _environment().get_template("parts.html").module
-    return clean(str(module.log(things_of(kind), view["index_url"], view["log"])))
+    lines = []
+    year = ""
+    for entry in view["log"]:
+        if entry["year"] != year:
+            year = entry["year"]
+            lines.append(f'<li class="orbit-year">{escape(year)}</li>')
+
+        lines.append(f"<li>{_in_log(entry)}</li>")
+
+    things = escape(things_of(kind))
+    label, every = word("record.log", labels=things), word("record.all", labels=things)
+    index = escape(view["index_url"])
+    return (
+        f'<nav class="orbit-log" aria-label="{label}" data-orbit-log="{index}{LOG_FILE}"><ul>'
+        f'{"".join(lines)}</ul><p><a href="{index}">{every}</a></p></nav>'
+    )
+
+
+def _in_log(entry: Mapping[str, str]) -> str:
+    css = escape(entry["css"])
+    name = f"<b>{escape(entry['id'])}</b> {escape(entry['title'])}"
+    if not entry["url"]:
+        return f'<span class="orbit-here {css}">{name}</span>'
+
+    title = f' title="{escape(entry["word"])}"' if entry["word"] else ""
+    return f'<a class="{css}" href="{escape(entry["url"])}"{title}>{name}</a>'
 
 
 def _votes_drawn(view: Mapping[str, Any]) -> str:

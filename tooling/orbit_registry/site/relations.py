@@ -11,6 +11,7 @@ from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.ids import INVERSES
+from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
@@ -95,6 +96,11 @@ class Relations:
         place = self._places[record.path]
         first = max(0, min(place - LOG // 2, len(log) - LOG))
         return log[first : first + LOG][::-1]
+
+    def log(self, kind: Kind) -> Sequence[Record]:
+        """Return all decisions of a kind, the newest first, if the page of one names not all."""
+        log = self._logs.get(kind.name, [])
+        return log[::-1] if len(log) > LOG else ()
 
     def doubts(self, record: Record) -> str:
         """Return why a live record may hold no longer, "" without a reason."""

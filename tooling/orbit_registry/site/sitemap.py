@@ -207,28 +207,17 @@ def site_map(
     by_legacy: dict[str, set[str]] = defaultdict(set)
     by_tail: dict[str, set[str]] = defaultdict(set)
     by_document: dict[str, set[str]] = defaultdict(set)
-    homes, labels = dict[str, str](), dict[str, str]()
-
-    entries, titles = dict[tuple[str, int], str](), dict[tuple[str, str], str]()
     for record in records:
         url = url_of(record)
-        labels[url] = f"{unmarked(record.title)} ({status_word(record.status)})"
-
-        if feature := record.text("feature"):
-            homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}
-
         by_id[record.id].add(url)
-
         for name in record.legacy_ids:
             by_legacy[name].add(url)
             if "/" in name:
                 by_tail[name.rpartition("/")[2]].add(url)
 
-        if (source := record.source) is not None:
+        source = record.source
+        if source is not None:
             by_document[source.path].add(url)
-            titles.setdefault((source.path, slug(record.title)), url)
-            if numbered := _ENTRY.match(source.heading or ""):
-                entries[source.path, int(numbered[1])] = url
         elif record.kind.in_document:
             by_document[record.body_path].add(url)
 
@@ -242,6 +231,7 @@ def site_map(
     documents = {**_imported(records), **_unambiguous(by_document), **mirrored}
     names = {task: task_url(task) for task in tasks} | legacy
 
+    entries, titles = _headings(records)
     return SiteMap(
         root,
         forge,
@@ -256,13 +246,48 @@ def site_map(
         design,
         entries,
         titles,
-        labels,
+        _labels(records),
         names,
         folders=folders,
-        homes=homes,
+        homes=_homes(records, design),
         generated=frozenset(generated),
         listed=listed,
     )
+
+
+def _labels(records: Iterable[Record]) -> dict[str, str]:
+    return {
+        url_of(record): f"{unmarked(record.title)} ({status_word(record.status)})"
+        for record in records
+    }
+
+
+def _homes(records: Iterable[Record], design: str) -> dict[str, str]:
+    homes: dict[str, str] = {}
+    for record in records:
+        feature = record.text("feature")
+        if feature:
+            homes[record.path] = homes[record.body_path] = f"{design}/{feature}"
+
+    return homes
+
+
+def _headings(
+    records: Iterable[Record],
+) -> tuple[dict[tuple[str, int], str], dict[tuple[str, str], str]]:
+    """Return where the entries of logs lead, by number, and the titles of decisions."""
+    entries: dict[tuple[str, int], str] = {}
+    titles: dict[tuple[str, str], str] = {}
+    for record in records:
+        source, url = record.source, url_of(record)
+        if source is None:
+            continue
+
+        titles.setdefault((source.path, slug(record.title)), url)
+        if numbered := _ENTRY.match(source.heading or ""):
+            entries[source.path, int(numbered[1])] = url
+
+    return entries, titles
 
 
 def _unambiguous(urls_by_name: Mapping[str, set[str]]) -> dict[str, str]:

@@ -13,6 +13,8 @@ _UNQUOTED = re.compile(r"[A-Za-z0-9._~/-]*\Z")
 _LONGEST_SEGMENT = 100
 LEGACY = "legacy"
 TASKS = "tasks/"
+SEARCH = "search/"
+"""The page of a search's results, which `?q=` opens and a script fills."""
 
 
 def file_of(url: str) -> str:

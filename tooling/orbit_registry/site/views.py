@@ -209,7 +209,7 @@ def _around(record: Record, page: str, relations: Relations) -> dict[str, Any]:
     return {
         "related": drawn,
         "is_sketched": is_sketched(drawn),
-        "log": [_in_log(other, page) for other in relations.log_around(record)],
+        "log": [in_log(other, page) for other in relations.log_around(record)],
         "neighbours": [link_to(each, page) if each else None for each in neighbours],
     }
 
@@ -278,14 +278,16 @@ def _related(record: Record, relations: Relations) -> list[tuple[str, str]]:
     return [(status_css(other.status), words[other.id]) for other in known]
 
 
-def _in_log(record: Record, page: str) -> dict[str, str]:
+def in_log(record: Record, page: str) -> dict[str, str]:
+    """Return how the log beside the page of a decision names one; itself without an address."""
     url = url_of(record)
+    is_live = record.phase == "live"
     return {
         "id": record.id,
         "title": title_of(record),
         "year": date_of(record)[:4],
-        "css": status_css(record.status),
-        "word": status_word(record.status),
+        "css": "orbit-live" if is_live else status_css(record.status),
+        "word": "" if is_live else status_word(record.status),
         "url": "" if url == page else relative(page, url),
     }
 

@@ -1,7 +1,7 @@
 """Words of a record on pages: status, date, tags, columns; and its line in lists."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from orbit_registry.lifecycle.built import Built, State
@@ -175,12 +175,27 @@ def review_chip(due: Due | None) -> str:
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:
     """Return records as a list, each with HTML such as a day or a reason."""
     lines = "".join(
-        f"<li>{_named(record, page)}{added}{chip(record)}</li>" for record, added in rows
+        f"<li>{record_link(record, page)}{added}{chip(record)}</li>" for record, added in rows
     )
     return f'<ul class="orbit-items">{lines}</ul>'
 
 
-def _named(record: Record, page: str) -> str:
+def record_link(record: Record, page: str) -> str:
+    """Return the id and the title of a record as a link."""
     href = escape(relative(page, url_of(record)))
     name = f'<span class="orbit-name">{headline(record.title)}</span>'
     return f'<a href="{href}"><span class="orbit-id">{escape(record.id)}</span> {name}</a>'
+
+
+def table_html(css: str, columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table: each column has a CSS class and a heading, each cell is HTML."""
+    classes, names = zip(*columns, strict=True)
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = ""
+    for row in rows:
+        cells = zip(classes, row, strict=True)
+        columns_html = (f'<td class="{each}">{cell}</td>' for each, cell in cells)
+        body += f"<tr>{''.join(columns_html)}</tr>"
+
+    table = f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="orbit-scroll"><table class="orbit-index {css}">{table}</table></div>'

@@ -31,8 +31,7 @@ from orbit_registry.repository.reader import Reading, digests_of
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, UNKNOWN, B
-from orbit_registry.search.search import MARKS
-from orbit_registry.snapshot.publication import publication_of
+from orbit_registry.search.query import MARKS
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
@@ -427,13 +426,14 @@ def shared_rows(
         shared = [record for record in shared if record.status.shown]
 
     records = free_of_secrets(prose.filled(shared))
-    if unfiltered:
-        references = references_in(workspace, records, prose)
-    else:
-        records = publication_of(workspace, reading.collection).records(records)
-        # The text of a document may hold what is withheld.
-        references = references_in(workspace, records)
+    if not unfiltered:
+        from orbit_registry.snapshot.publication import publication_of  # no sync needs it
 
+        records = publication_of(workspace, reading.collection).records(records)
+
+    # The text of a document may hold what is withheld.
+    digests = digests_of(records)
+    references = references_in(workspace, records, digests, prose if unfiltered else None)
     paths = {record.path for record in records}
     return rows_of(
         records,
@@ -441,7 +441,7 @@ def shared_rows(
         half_life_days=half_life_days(),
         references=references,
         cache=workspace.cache,
-        digests=digests_of(records),
+        digests=digests,
         kinds=workspace.kinds.fingerprint,
     )
 
@@ -490,7 +490,7 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        references=references_in(workspace, records, prose),
+        references=references_in(workspace, records, reading.digests, prose),
         citations=citations_of(workspace, records, report.tracked),
         imports=imports,
         skills=list(map(_without_secrets, skills)),

@@ -148,12 +148,30 @@ SELECT
     ) AS globs,
     coalesce(v.votes, 0) AS votes,
     coalesce(v.score, 0) AS score,
+    coalesce(r.project, json_extract_string(r.data, '$.trigger.project')) AS project,
+    coalesce(
+        CASE json_extract_string(r.data, '$.trigger.type')
+            WHEN 'loop' THEN json_extract_string(r.data, '$.trigger.id')
+        END,
+        (
+            SELECT min(json_extract_string(t.data, '$.trigger.id'))
+            FROM links AS l
+            JOIN records AS t ON t.id = l.target_id
+            WHERE l.record_id = r.id AND l.rel = 'derived_from'
+                AND json_extract_string(t.data, '$.trigger.type') = 'loop'
+        )
+    ) AS loop_id,
+    coalesce(r.source_path, json_extract_string(r.data, '$.provenance.source'), r.author) AS source,
+    r.created_at,
     r.updated_at,
     r.path
 FROM records AS r LEFT JOIN vote_ranking AS v ON v.id = r.id
 WHERE r.phase = 'live' AND r.searched AND NOT r.inbox
 UNION ALL
-SELECT s.path, 'skill', s.title, 'active', s.description, s.body, NULL, NULL, 0, 0, NULL, s.path FROM skills AS s;
+SELECT
+    s.path, 'skill', s.title, 'active', s.description, s.body,
+    NULL, NULL, 0, 0, NULL, NULL, s.path, NULL, NULL, s.path
+FROM skills AS s;
 
 -- Where links and citations with a fragment lead: the chunk under that heading, or with those lines (`#L10`).
 CREATE VIEW cited_chunks AS

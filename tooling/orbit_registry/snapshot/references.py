@@ -98,10 +98,14 @@ def citing_references(
 
 
 def references_in(
-    workspace: Workspace, records: Iterable[Record], prose: ProseReading | None = None
+    workspace: Workspace,
+    records: Iterable[Record],
+    digests: Mapping[str, str],
+    prose: ProseReading | None = None,
 ) -> Mapping[str, Sequence[str]]:
-    """Return what the texts of records refer to, by the records' paths."""
+    """Return what the texts of records refer to, by the records' paths, as `digests` are."""
     forms = workspace.kinds.id_forms
+    key_of_forms = digest(forms)
     by_path = {record.path: record for record in records}
 
     def key(record: Record) -> str:
@@ -109,8 +113,7 @@ def references_in(
         if prose is not None and record.source and record.source.path in prose.states:
             home = prose.states[record.source.path].sha256
 
-        texts = (record.id, record.title, record.text("summary"), record.prose, record.text("path"))
-        return digest(forms, texts, record.source, home)
+        return f"{key_of_forms} {digests[record.path]} {home}"
 
     def make(path: str) -> list[str]:
         record = by_path[path]

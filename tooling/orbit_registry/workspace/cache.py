@@ -60,6 +60,7 @@ class FileValue(NamedTuple):
     mtime_ns: int = 0
     error: OrbitError | None = None  # the error of reading it
     is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
+    text: str = ""  # the value as JSON, if it is stored
 
 
 class Cache:
@@ -163,7 +164,9 @@ class Cache:
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
                 value = json.loads(row[5])
-                results[path] = FileValue(path, value, row[3], *stamp[:2], is_clean=True)
+                results[path] = FileValue(
+                    path, value, row[3], *stamp[:2], is_clean=True, text=row[5]
+                )
                 continue
 
             try:
@@ -186,6 +189,7 @@ class Cache:
                 digest,
                 *stamp[:2],
                 is_clean=text is not None,
+                text=text or "",
             )
 
             if text is not None and path.isprintable():

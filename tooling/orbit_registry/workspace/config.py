@@ -242,6 +242,7 @@ class Extension:
     address: str  # a repository; a lake if `repository` is given
     repository: str = ""
     digest: str = ""  # of the copy here; empty before the first `orbit fleet update`
+    through: tuple[str, ...] = ()  # sources that pass it on; none for one that is named here
 
     @property
     def public_address(self) -> str:
@@ -435,7 +436,11 @@ def config_of(raw: Mapping[str, Any]) -> Config:
     publish = _publish_config(values["site"]["publish"])
     extends = (
         Extension(
-            entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", "")
+            entry["name"],
+            entry["from"],
+            entry.get("repository", ""),
+            entry.get("digest", ""),
+            tuple(entry.get("through", ())),
         )
         for entry in values["extends"]
     )

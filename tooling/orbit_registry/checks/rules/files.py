@@ -84,6 +84,9 @@ def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
     for name, folder in context.facts.unknown_folders.items():
         message = f"no kind has the folder `{name}`: nothing in it is read"
         hint = f"did you mean `{folder}`? Move its records to .orbit/{folder}/"
+        if not folder:
+            hint = "install the package that brings their kind, or write it into .orbit/kinds/"
+
         yield unknown_folder.at(Location(f".orbit/{name}"), message, hint=hint)
 
 

@@ -244,7 +244,7 @@ def review_due(context: CheckContext) -> Iterator[Diagnostic]:
         where = _where_stated(context, record)
         yield review_due.at(where, f"{record.id}: {due}", record, hint=hint)
 
-    for record in context.with_options():
+    for record in context.filled():
         unread = record.review_terms.unread
         if unread and record.phase != "closed":
             message = f"{record.id} states `{unread}` as the date of its review, which is none"

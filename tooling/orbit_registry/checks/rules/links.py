@@ -4,20 +4,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
+from itertools import chain, combinations
 
 from orbit_registry.checks.check import Check, check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.rewriting import rewritten
 from orbit_registry.formats.position import Pointer, Position
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.judgements.contradicts import contradicts, position_of
 from orbit_registry.lifecycle.code_citation import BadCitation, Verdict
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.operations.link_targets import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.codec import list_in
-from orbit_registry.repository.inherited import copy_digest
+from orbit_registry.repository.inherited import copy_digest, overriding
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import INHERITED
 
@@ -541,3 +542,41 @@ def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
             elif not link.get("reason"):
                 message = f"it overrides {target} without a reason"
                 yield override_without_reason.at(where, message, record)
+
+
+@check("ORB313", Severity.ERROR, "add a decision here that overrides one of both, with a reason")
+def sources_disagree(context: CheckContext) -> Iterator[Diagnostic]:
+    """Two sources of inherited records decide differently, and no decision here says what counts.
+
+    Both override one inherited decision, or one decides the opposite of the other.
+    """
+    if len(context.config.extends) < 2:
+        return
+
+    for target, ids in overriding(context.records).items():
+        sources = {record_id.rpartition(":")[0] for record_id in ids}
+        if "" not in sources and len(sources) > 1:
+            message = f"{target} is overridden by {' and by '.join(ids)}"
+            yield sources_disagree.at(_in_extends(context, ids[0]), message)
+
+    inherited = [record for record in context.records if record.origin and record.phase == "live"]
+    topics = {record.id: set(position_of(record.title).topic) for record in inherited}
+    for first, second in combinations(inherited, 2):
+        differing = topics[first.id] ^ topics[second.id]
+        if first.origin == second.origin or len(differing) > MOST_DIFFERING:
+            continue
+
+        contrast = contradicts(first.title, second.title)
+        if contrast is not None and contrast.alone:
+            message = f"{first.id} and {second.id} disagree: {contrast}"
+            yield sources_disagree.at(_in_extends(context, first.id), message)
+
+
+MOST_DIFFERING = 2
+"""Words in which titles differ that are compared: comparing all pairs would take seconds."""
+
+
+def _in_extends(context: CheckContext, record_id: str) -> Location:
+    """Return where the configuration names the source of an inherited record."""
+    names = [source.name for source in context.config.extends]
+    return context.in_config("extends", names.index(record_id.rpartition(":")[0]))

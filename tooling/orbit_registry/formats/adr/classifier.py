@@ -14,26 +14,14 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.headings import EVIDENCE, has_decision_sections
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import word_set
 from orbit_registry.formats.markdown import Heading
 from orbit_registry.formats.wording import plain
 
-_TEMPLATE_NAME = re.compile(
-    r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
-    r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板"
-    r"|テンプレート|템플릿)"
-    r"(?:[-_. ].*)?$",
-    re.IGNORECASE,
-)
-_BLANK_NAME = re.compile(
-    r"(?:(?:m?adr|decision|record|0+)[-_ "
-    r"])*(?:empty|blank|skeleton|boilerplate|stub|leer|vide|vac[ií]o|vazio|vuoto)"
-    r"(?:[-_ ](?:m?adr|decision|record|document|doc))*$",
-    re.IGNORECASE,
-)
-_TEMPLATE_FOLDER = re.compile(
-    r"_?(?:adr[-_]|issue[-_]|pull[-_]request[-_]|merge[-_]request[-_])?templates?$", re.IGNORECASE
-)
+_TEMPLATE_NAME = pattern("template_name")
+_BLANK_NAME = pattern("blank_name")
+_TEMPLATE_FOLDER = pattern("template_folder")
 _OF_ALL = r"(?:(?:m?adrs?|(?:architectur(?:e|al)[-_ ])?decisions?(?:[-_ ]records?)?|0+)[-_ ])"
 _INDEX_NAME = re.compile(
     rf"{_OF_ALL}*(?:\d{{3,4}}[-_](?:to[-_])?\d{{3,4}}[-_])?"
@@ -45,27 +33,14 @@ _INDEX_NAME = re.compile(
     re.IGNORECASE,
 )
 """Pages about all decisions: `adr-index`, `gap-map`, `decision-register`."""
-_SESSION_NAME = re.compile(
-    r"(?:\d{4}-?\d\d-?\d\d[-_ "
-    r"])?(?:(?:dev|work|working|coding|agent|ai|chat|claude|codex|cursor)[-_ ])?session"
-    r"(?:[-_ ]?(?:logs?|notes?|summary|report|handoff|journal)(?:[-_ ].*)?|[-_ ]?\d.*)?$",
-    re.IGNORECASE,
-)
-_SESSION_FOLDER = re.compile(
-    r"(?:[a-z]+[-_])?session[-_ ]?(?:logs?|notes?|summaries|reports?)$", re.IGNORECASE
-)
-_SESSION_TITLE = re.compile(
-    r"session(?:[ -](?:log|notes?|summary|report|handoff)\b|[ #:–—-]*\d)", re.IGNORECASE
-)
-_COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-plugin-)")
-"""Where Docusaurus keeps pages of older versions, and translations."""
-_TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
-_PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
-"""Placeholders of a template's title; `{{fn}} helper` is a real title."""
-_WHOLE_PLACEHOLDER = re.compile(r"(?:<[^<>]+>|\{[^{}]+\}|\[[^\[\]]+\])(?!\()")
-_NO_TITLE = re.compile(
-    r"^\{.*\}$|\btitle\b", re.IGNORECASE
-)  # never a decision's title, whatever its status and text
+_SESSION_NAME = pattern("session_name")
+_SESSION_FOLDER = pattern("session_folder")
+_SESSION_TITLE = pattern("session_title")
+_COPIES = pattern("copies")
+_TO_FILL_IN = pattern("to_fill_in")
+_PLACEHOLDER = pattern("placeholder")
+_WHOLE_PLACEHOLDER = pattern("whole_placeholder")
+_NO_TITLE = pattern("no_title")
 _INDEX_NAMES = word_set("index_names")
 _GUIDE_TITLES = tuple(word_set("guide_titles"))
 _NOT_ADR_NAMES = _INDEX_NAMES | word_set("other_names")

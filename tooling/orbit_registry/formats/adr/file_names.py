@@ -7,51 +7,31 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 
 from orbit_registry.formats.adr.model import Status
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF
 from orbit_registry.formats.wording import plain
 
 GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """File names that say nothing; the folder has the name then."""
 
-_DATED = re.compile(
-    r"(?P<dated>(?P<y>(?:19|20)\d\d)[-_]?(?P<m>0[1-9]|1[0-2])[-_]?(?P<d>0[1-9]|[12]\d"
-    r"|3[01]))(?P<dash>[-_. ]|$)"
-)
-_MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-?(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
-_PERIOD = re.compile(
-    r"(?P<dated>(?:19|20)\d\d[-_ ]?(?:Q[1-4]|H[12]|W[0-5]\d))(?P<dash>[-_. ]|$)", re.IGNORECASE
-)
+_DATED = pattern("dated")
+_MONTH = pattern("month")
+_PERIOD = pattern("period")
 SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
 """Codes of decision series, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""
 _NUMBERED = re.compile(
     rf"(?P<lead>(?:{SERIES_CODE}|decision|rfcs?)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)",
     re.IGNORECASE,
 )
-_SERIES = re.compile(
-    r"(?P<lead>(?:[a-z][a-z0-9]{0,11}[-_]){1,3})(?!(?:19"
-    r"|20)\d\d(?!\d))(?P<number>\d{2,6})(?P<dash>[-_]|$)",
-    re.IGNORECASE,
-)
-_FOLDER = re.compile(
-    r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ "
-    r"](?:records?|logs?))?|(?:architektur)?entscheidungen"
-    r"|décisions|decisiones|decis[oõ]es|decisioni|beslissingen)$",
-    re.IGNORECASE,
-)
-_DATES = re.compile(
-    r"(?<=[^/])/(?:19|20)\d\d(?:[-_./](?:0[1-9]|1[0-2])(?:[-_./](?:0[1-9]|[12]\d|3[01]))?)?$"
-)
-_LOG = re.compile(
-    r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
-    r"decisions?(?:[-_ ]?(?:log|records?))?$"
-    r"|adrs$|adr[-_]?log$",
-    re.IGNORECASE,
-)
-_REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
-_ORDER = re.compile(r"^(?:\d{1,2}[-_. ]+|[_.]+)")
-_ARCHIVE = re.compile(r"archive[sd]?|archivio|archivo|attic|old|history", re.IGNORECASE)
-_OF_DECISIONS = re.compile(r"[-_ ](?:adrs?|decisions?)$", re.IGNORECASE)
-_CODE_AND_NUMBER = re.compile(r"(?P<code>[a-z][a-z0-9]*?)(?P<number>\d{1,9})(?!\d)")
+_SERIES = pattern("series")
+_FOLDER = pattern("folder")
+_DATES = pattern("dates")
+_LOG = pattern("log")
+_REQUEST = pattern("request")
+_ORDER = pattern("order")
+_ARCHIVE = pattern("archive")
+_OF_DECISIONS = pattern("of_decisions")
+_CODE_AND_NUMBER = pattern("code_and_number")
 _FAR = 2  # folders above a document that may state its status
 _FEWEST_DIGITS = (
     3  # digits of a bare number: `1-intro.md` and `02-setup.md` are chapters of a guide
@@ -106,11 +86,10 @@ def read_series_name(name: str) -> FileName | None:
     which a heading has to confirm.
     """
     match = _SERIES.match(name) if read_name(name) is None else None
-    return (
-        FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :])
-        if match
-        else None
-    )
+    if match is None:
+        return None
+
+    return FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :])
 
 
 def series_number(name: str, heading: str) -> str | None:
@@ -147,11 +126,10 @@ def is_decision_folder(name: str) -> bool:
 
 def _status_of_folder(name: str) -> Status | None:
     word = plain(_ORDER.sub("", name))
-    return (
-        STATUS_OF.get("draft" if word == "drafts" else word)
-        if word not in NO_STATUS_FOLDERS
-        else None
-    )
+    if word in NO_STATUS_FOLDERS:
+        return None
+
+    return STATUS_OF.get("draft" if word == "drafts" else word)
 
 
 FOREIGN_FOLDERS = frozenset(

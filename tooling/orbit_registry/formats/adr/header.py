@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from orbit_registry.formats.adr.front_matter import NO_FRONT_MATTER, Field, FrontMatter
 from orbit_registry.formats.adr.model import Fact
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, Order, read_date
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
-_NAME = re.compile(r"\band\b(?=[ ])|((?:\((?:[^()]|\([^()]*\))*+\)|(?!\band\b[ ])[^,;、，；])+)")
-"""A listed name, with commas in its brackets; the group is empty for the word between two names."""
+_NAME = pattern("name")
 ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
 _MARK = r"(?:\*\*|__|\*|_|`)?"
@@ -24,25 +24,10 @@ _KEYED = re.compile(
     rf"[ \t]?(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
 
-_RUN_IN = re.compile(
-    r"[ \t]{0,3}(?:>[ \t]{0,3})?(?P<mark>\*\*|__)(?P<key>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)"
-    r"(?:(?P<stop>\.)(?P=mark)|(?P=mark)(?P<after>\.?))(?:[ \t]+|$)(?P<value>[^\r\n]*)"
-)
-"""`**Status.** Accepted`, and `**Status** Accepted`."""
-_BARE_DATE = re.compile(
-    r"[ \t]{0,3}(?P<key>[^\W\d_]{3,12})[ \t]+"
-    r"(?P<value>\d[\d./-]{5,9}|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4})"
-    r"(?=[ \t]*\\?$|[ \t]*[\r\n])"
-)
+_RUN_IN = pattern("header_run_in")
+_BARE_DATE = pattern("bare_date")
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
-_CUT = re.compile(
-    r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ "
-    r"\t]+(?=\*\*|__)"
-    r"|(?P<known>[ \t]*[,;][ \t]+|[ \t]+[·•/—–-][ \t]+|[ ]{2,}|[ ]*\t[ \t]*)"
-)
-"""Where a line may continue with another key;
-after a `known` separator only with one of `_ON_ONE_LINE`.
-"""
+_CUT = pattern("cut")
 _ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes", *ROLES})
 
 

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, read_date, word_set
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
@@ -33,26 +34,13 @@ EVIDENCE = frozenset(
     }
 )
 
-_ORNAMENT = re.compile(
-    r"^[^\w(\[{<]+|[^\w)\]}>?!]+$"
-)  # decoration around a heading's words: pictures, marks, a colon
+_ORNAMENT = pattern("ornament")
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
-_PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
-_VALUED = re.compile(
-    r"[\W\d_]*(?P<name>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)[*_]{0,2}"
-    r"(?:[ ]?(?P<colon>[:：])[*_]{0,2}[ ]*|[ ]+[—–-][ ]+|[ "
-    r"]?(?P<open>[(（]))(?P<value>[^\s()（）].*?)(?(open)[)）])\s*"
-)
-"""A heading with a value: `Status: Accepted`, `Status (Accepted)`."""
-_NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
-_STATUS = re.compile(
-    r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of "
-    r"(?:the|this) \w+)?\??"
-)
-_RUN_IN = re.compile(
-    r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
-    r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
-)
+_PARTS = pattern("parts")
+_VALUED = pattern("valued")
+_NUMBERING = pattern("numbering")
+_STATUS = pattern("status")
+_RUN_IN = pattern("run_in")
 _LONGEST = 300  # longest heading that may state a value
 _WORD = re.compile(r"[^\W\d_]+")
 _EMPHASIS = r"(?:\*\*|__|\*|_)?"
@@ -258,12 +246,7 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
 _TITLES = word_set("titles")
-_WORDY = re.compile(
-    r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision "
-    r"Record)"
-    r"[ \t]*[:—–-][ \t]+",
-    re.IGNORECASE,
-)
+_WORDY = pattern("wordy")
 _NUMBERED = re.compile(
     r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
     rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ "
@@ -272,22 +255,9 @@ _NUMBERED = re.compile(
     r"(?P<separator>[ \t]*(?:[:.)—–|·]|-(?=[ \t]|(?(prefix)[^\W\d]|(?!))))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
-_DATED = re.compile(
-    r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)"
-    r"|[(\[](?:19|20)\d\d-\d\d-\d\d[)\]][ \t]*[:—–-]?[ \t]+(?=\S)"
-)
-"""A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
-_NAMED = re.compile(
-    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ "
-    r"#]{1,2})(?P<number>\d{1,9})"
-    r"(?P<separator>[ \t]*[:—–.][ \t]+|[ \t]+-[ \t]+)(?=\S)"
-)
-"""A series of any name (`Aries RFC 0008: T`), accepted if the file's name has the same number."""
-ENTRY = re.compile(
-    r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|·]|-(?=[ "
-    r"\t]))[ \t]*|[ \t]+|$)",
-    re.IGNORECASE,
-)
+_DATED = pattern("heading_dated")
+_NAMED = pattern("named")
+ENTRY = pattern("entry")
 _IN_LOG = re.compile(
     rf"\[?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision|decisión|decisão|"
     rf"decisione|besluit|decyzja|beslut"
@@ -298,7 +268,7 @@ _IN_LOG = re.compile(
 )
 """Names of entries in a decision log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
 
-_PICTURE = re.compile(r"(?:[^\w\s!-/:-@\[-`{-~]+[ \t]+)?")
+_PICTURE = pattern("picture")
 _DAY = r"(?:19|20)\d\d-\d\d-\d\d"
 _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
 _DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
@@ -312,8 +282,8 @@ _DATE_AHEAD = re.compile(
 )
 """A date at the start of a title, which is no number: `2021-04-01 Move to gRPC`."""
 
-_UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
-_COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_UNSPACED = pattern("unspaced")
+_COMMENTED = pattern("commented")
 
 
 @dataclass(frozen=True, slots=True)

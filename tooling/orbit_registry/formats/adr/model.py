@@ -59,25 +59,24 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class RejectedOption:
-    """An option that was considered and rejected; the reason may be empty."""
+    """An option that was considered and rejected, why, and the names by which people call it; the
+    last two may be empty.
+    """
 
     option: str
     reason: str = ""
+    names: tuple[str, ...] = ()
 
-    def as_data(self) -> dict[str, str]:
+    def as_data(self) -> dict[str, object]:
         """Return it as a record holds it."""
-        return {"option": self.option, **({"reason": self.reason} if self.reason else {})}
+        data: dict[str, object] = {"option": self.option}
+        if self.reason:
+            data["reason"] = self.reason
 
+        if self.names:
+            data["names"] = list(self.names)
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a decision; `chosen` is empty where no text says which one it was."""
-
-    rejected: tuple[RejectedOption, ...] = ()
-    chosen: str = ""
-
-
-NO_OPTIONS = Options()
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,30 +106,30 @@ class AdrDocument:
     date: str | None
     date_raw: str
     date_source: str | None
-    deciders: tuple[str, ...]
-    tasks: tuple[str, ...]
-    legacy_ids: tuple[str, ...]
-    tags: tuple[str, ...]
-    paths: tuple[str, ...]  # globs of the files that the decision is about
     relations: tuple[Relation, ...]
     sections: tuple[Section, ...]
     cost_position: Position | None
-    format: str
+    position: Position
+    span: Span
+    title_spans: tuple[Span, ...]
+    date_span: Span | None
+    facts: tuple[Fact, ...]
+    deciders: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    legacy_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # globs of the files that the decision is about
+    number_spans: tuple[Span, ...] = ()
+    superseding_spans: tuple[Span, ...] = ()
+    """Other statements that the decision is superseded, removed when the status changes back."""
+    problems: tuple[Problem, ...] = ()
+    format: str = "none"
     """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`),
     or `folder` if only the folder's name states it, or `none`.
     """
-    anchor: str  # the explicit `{#id}` of the heading, or ''
-    position: Position
-    span: Span
-    heading_span: Span | None
-    title_spans: tuple[Span, ...]
-    number_spans: tuple[Span, ...]
-    status_span: Span | None
-    superseding_spans: tuple[Span, ...]
-    """Other statements that the decision is superseded, removed when the status changes back."""
-    date_span: Span | None
-    facts: tuple[Fact, ...]
-    problems: tuple[Problem, ...] = ()
+    anchor: str = ""  # the explicit `{#id}` of the heading, or ''
+    heading_span: Span | None = None
+    status_span: Span | None = None
     status_syntax: str = ""  # the syntax that states `status_raw`, if that syntax is not read
 
     @property

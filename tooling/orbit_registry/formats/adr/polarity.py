@@ -3,13 +3,14 @@
 import re
 from functools import cache
 
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import VOCABULARY
 from orbit_registry.formats.position import Span
 
 _FAR = 90  # characters before a verb that may change what it says
 _BEHIND = 60
 _MARKS = re.compile(r"[*_`]")
-_CLAUSE = re.compile(r"[.;:,!?()\[\]|·—–\r\n]")
+_CLAUSE = pattern("clause")
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import cast
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
 from orbit_registry.formats.adr.model import Rel
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.polarity import is_sure
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, choice
 from orbit_registry.formats.position import Span
@@ -60,13 +61,9 @@ OF_ITSELF = (
     r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
 )
 """Start of a sentence in which a decision describes itself, in any case."""
-NOTICE = re.compile(
-    r"[ \t]{0,3}(?:>[ \t]*\[!\w{1,20}\][+-]?|(?:!!!|\?\?\?\+?)[ \t]+[\w-]{1,20}(?:[ \t]+\"|[ \t]*$)"
-    r"|:::+[ \t]*\{?[\w-]{1,20}\}?\[?)[ \t]*"
-)
-"""Mark at the start of a notice, up to its title: of GitHub, MkDocs and Docusaurus."""
+NOTICE = pattern("notice")
 _OPENING = re.compile(rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?P<itself>{OF_ITSELF})?", re.IGNORECASE)
-_SENTENCE_ENDS = re.compile(r"[\s*_)\]\"]*(?:$|[.;,(—–])")
+_SENTENCE_ENDS = pattern("sentence_ends")
 _WORD_BEFORE = re.compile(r"[\w-]")
 
 _LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
@@ -86,39 +83,23 @@ _FILE = (
     r"|(?![\w-]))"
     r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
 )
-_MAY_NAME = re.compile(
-    r"(?<![\w-])(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-])|(?P<name>[\[0-9])"
-)
-"""Every name of a decision has one of these, and so does a date, which is none.
-
-Most lines of a header have at most a date; searching them for all verbs took a fifth of the time to
-read a decision.
-"""
+_MAY_NAME = pattern("may_name")
 _WIKI_LINK = re.compile(_WIKI)
 _TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
-_GLUE = re.compile(
-    r"[ \t]{0,3}(?:[,&+:：、和与與及와과と][ \t\r\n]{0,4}|및[ ]"
-    r"|(?:,[ ])?(?:and|or|und|et|y|e)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}"
-)
+_GLUE = pattern("glue")
 _MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
 _OPENING_MARK = re.compile(r"[*_]{1,3}(?=[\[A-Z0-9`])")
-_FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
-_ID_SHAPE = re.compile(
-    r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE
-)
-_NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$)", re.IGNORECASE)
-_NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IGNORECASE)
+_FILLER = pattern("filler")
+_ID_SHAPE = pattern("id_shape")
+_NUMBER_OF = pattern("number_of")
+_NUMBER_OF_ANCHOR = pattern("number_of_anchor")
 
 
 def _pattern(template: str) -> str:
-    for name, pattern in (
-        ("{CJK_IN}", _CJK_IN),
-        ("{GAP}", _GAP),
-        ("{IN}", _IN),
-        ("{PARTIAL}", _PARTIAL),
-        ("{PARTLY}", PARTLY),
-    ):
-        template = template.replace(name, pattern)
+    parts = {"CJK_IN": _CJK_IN, "GAP": _GAP, "IN": _IN, "PARTIAL": _PARTIAL, "PARTLY": PARTLY}
+    for name, part in parts.items():
+        template = template.replace(f"{{{name}}}", part)
+
     return template
 
 
@@ -207,12 +188,14 @@ def _all_phrases(text: str, start: int, end: int | None) -> Iterator[Phrase]:
         return
 
     behind = list(_ending_phrases(text, start, limit))
-    before = [
-        phrase
-        for phrase in _leading_phrases(text, start, limit)
-        if not any(other.verb.start <= phrase.verb.start < other.verb.end for other in behind)
-    ]
-    phrases = sorted([*behind, *before], key=lambda phrase: phrase.span.start) if behind else before
+    phrases = [*behind]
+    for phrase in _leading_phrases(text, start, limit):
+        if not any(other.verb.start <= phrase.verb.start < other.verb.end for other in behind):
+            phrases.append(phrase)
+
+    if behind:
+        phrases.sort(key=lambda phrase: phrase.span.start)
+
     yield from (_limited(text, start, limit, phrase) for phrase in phrases)
 
 

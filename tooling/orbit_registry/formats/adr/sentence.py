@@ -5,7 +5,7 @@ It reads lines, not a parsed document: an index of a thousand decisions needs a 
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_set
@@ -85,7 +85,7 @@ def _above_others(body: str) -> str:
 
 def _sentence(body: str) -> str:
     near_the_start = islice(paragraphs(body), _PARAGRAPHS)
-    candidates = [sentence for paragraph in near_the_start for sentence in sentences(paragraph)]
+    candidates = [*chain.from_iterable(map(sentences, near_the_start))]
     deciding = (n for n, sentence in enumerate(candidates) if _DECIDES.search(sentence))
 
     chosen = ""

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from orbit_registry.formats.adr.header import whole_line, without_links
 from orbit_registry.formats.adr.model import Fact, Rel, Status
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import (
     PART,
     PARTLY,
@@ -23,22 +24,17 @@ from orbit_registry.formats.wording import plain
 
 _QUALIFIERS = word_set("qualifiers")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
-_CHOICE = re.compile(r"[|…]|\bone of\b", re.IGNORECASE)
-_WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DOTALL)
-_BADGE = re.compile(
-    r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE
-)
-_STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
-_ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
-_LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
-_OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
-_OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
-"""A list that is never closed: `[accepted`, in a front matter that is no YAML."""
-_BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
-_CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
-_TAKEN_OVER = re.compile(
-    r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)"
-)
+_CHOICE = pattern("choice")
+_WAS = pattern("was")
+_BADGE = pattern("badge")
+_STRUCK = pattern("struck")
+_ARROW = pattern("arrow")
+_LISTED = pattern("listed")
+_OPTIONS = pattern("options")
+_OPEN = pattern("open")
+_BOTH = pattern("both")
+_CHOSEN = pattern("chosen")
+_TAKEN_OVER = pattern("taken_over")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
 _LIMIT = 4000
@@ -192,18 +188,14 @@ def _after_both(text: str) -> Status | None:
 
 
 _FEW_WORDS = 4
-_SEPARATOR = re.compile(
-    r"(?<![ \t])[ \t]+(?:[·•][ \t\r\n]+|[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id))|;[ \t\r\n]+"
-)
+_SEPARATOR = pattern("separator")
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
-_BRACKETED = re.compile(
-    r"\[(?P<task>[A-Za-z][A-Za-z0-9_]{0,20}-?\d[\w-]{0,40}|#\d{1,9})\](?![(\[:])"
-)
-_BARE_TASK = re.compile(r"[A-Z][A-Z0-9_]{1,15}-\d{1,9}(?![\w/])")
-_LEGACY = re.compile(r"[`*_]*legacy[_ ]ids?`?[ \t]{0,3}[:=][ \t]{0,3}", re.IGNORECASE)
-_LEGACY_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,80}(?:/[\w.-]{1,80}){0,4}")
-_TRAILING_TASKS = re.compile(r"(?:[ \t,]{1,3}\[[A-Za-z#][\w#-]{0,60}\](?![(\[:])){1,40}[ \t]*$")
+_BRACKETED = pattern("bracketed")
+_BARE_TASK = pattern("bare_task")
+_LEGACY = pattern("legacy")
+_LEGACY_ID = pattern("legacy_id")
+_TRAILING_TASKS = pattern("trailing_tasks")
 
 
 def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import get_args
 from urllib.parse import quote, unquote
 
@@ -26,6 +27,7 @@ from orbit_registry.formats.adr.header import (
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
 from orbit_registry.formats.adr.html_table import html_tables
 from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
 from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, read_date
@@ -36,9 +38,8 @@ from orbit_registry.formats.untrusted import first_hidden
 from orbit_registry.formats.wording import plain
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
-_NESTED = re.compile(r"(?:[ ]{2,8}|\t)[*+-][ \t]+(?P<item>[^\r\n]+)")
-_DEFINED = re.compile(r"[ \t]*(?:[*+:-][ \t]+)?")
-"""What comes before a value below its key: an item's mark, or that of a definition."""
+_NESTED = pattern("nested")
+_DEFINED = pattern("defined")
 _LINE_ENDS = ("\n", "\r\n", "\r")
 _NAMES_ONE = re.compile(r"\d|\]\(|\[\[")
 _OF_DECISIONS = frozenset(get_args(Rel))
@@ -133,8 +134,7 @@ def _without_comment(text: str, span: Span) -> Span:
 _SHORT = 80
 _MARKS = (":::", "!!!", "???", "{{", "{%", "{:")
 """How lines begin that a site generator reads, and that are no text."""
-_OTHER_KEY = re.compile(r"[A-Z][\w.-]*(?:[ ][\w.-]+){0,4}:[ ]")
-"""A line with an unknown key: `Implementation Status: verified`."""
+_OTHER_KEY = pattern("other_key")
 
 
 def _read_lines(header: Header) -> Iterator[Fact]:
@@ -264,12 +264,7 @@ BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _rea
 LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lines))
 
 
-_NAMES_DECISION = re.compile(
-    r"[`\"']*(?:(?:ADR|RFC)[- #]?\d{1,9}|\d{3,5}-[\w-]+|\[\[[^\[\]]+\]\]|[^\s\[\]]*\.md(?:#\S*)?"
-    r"|\[[^\]\n]{1,200}\]\([^()\s]+\.md(?:#\S*)?\))[`\"']*(?:[ ]?\([^()]{0,120}\))?",
-    re.IGNORECASE,
-)
-"""A value that is a decision and nothing else, but for a remark."""
+_NAMES_DECISION = pattern("names_decision")
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 
 
@@ -385,12 +380,9 @@ def _relation_named(kind: str) -> str:
 
 def _render_scalar(fact: Fact, value: str) -> str:
     if fact.key != "status":
-        quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
-        return (
-            scalar(value, '"' if quoted else "")
-            if fact.span.end > fact.span.start
-            else f" {scalar(value)}"
-        )
+        length = fact.span.end - fact.span.start
+        quote = '"' if length == len(fact.raw) + 2 else ""
+        return scalar(value, quote) if length else f" {scalar(value)}"
 
     old, as_written = fact.values
     result = scalar(value + _remainder(old, value), as_written)
@@ -423,21 +415,14 @@ FRONT_MATTER = Style("front-matter", _read_front_matter, _render_scalar, _insert
 
 
 def _read_table(header: Header) -> Iterator[Fact]:
-    tables = header.document.tables
-    for table in (
-        table
-        for zone in header.zone
-        for table in within(tables, zone, lambda table: table.span.start)
-    ):
-        for key, cell in pairs(table):
-            if cell.span is None:
-                continue
-
-            if key == "status":
-                yield from read_statement(header.text, cell.span, "table")
-            else:
-                raw = cell.span.of(header.text)
-                yield Fact(key, raw, cell.span, "table", (raw,))
+    for zone in header.zone:
+        for table in within(header.document.tables, zone, lambda table: table.span.start):
+            for key, cell in pairs(table):
+                if cell.span is not None and key == "status":
+                    yield from read_statement(header.text, cell.span, "table")
+                elif cell.span is not None:
+                    raw = cell.span.of(header.text)
+                    yield Fact(key, raw, cell.span, "table", (raw,))
 
 
 def _read_html(header: Header) -> Iterator[Fact]:
@@ -514,8 +499,7 @@ def _key(cell: Cell) -> str | None:
     return field_of(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
 
 
-_ROW_CODE = re.compile(r"\b(?!ADR|RFC)[A-Za-z]{1,8}[-_ #]?(?P<number>\d{1,6})\b")
-"""The code of another row: its number is what finds it."""
+_ROW_CODE = pattern("row_code")
 
 
 def _escaped(value: str) -> str:
@@ -533,27 +517,25 @@ def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
     return None
 
 
-_URL = re.compile(
-    r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)",
-    re.IGNORECASE,
-)
+_URL = pattern("url")
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
-    links = header.document.links
-    for link in (
-        link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)
-    ):
-        if link.kind != "image" or link.target_span is None:
-            continue
+    yield from islice(_badges(header), 1)
 
-        match = _URL.search(link.target_span.of(header.text))
-        if match:
-            raw = unquote(match["status"]).replace("--", "\0").replace("_", " ").replace("\0", "-")
-            yield Fact(
-                "status", raw, link.target_span, "badge", (link.target_span.of(header.text),)
-            )
-            return
+
+def _badges(header: Header) -> Iterator[Fact]:
+    for zone in header.zone:
+        for link in within(header.document.links, zone, lambda link: link.span.start):
+            if link.kind != "image" or link.target_span is None:
+                continue
+
+            url = link.target_span.of(header.text)
+            match = _URL.search(url)
+            if match is not None:
+                words = unquote(match["status"]).replace("--", "\0").replace("_", " ")
+                raw = words.replace("\0", "-")
+                yield Fact("status", raw, link.target_span, "badge", (url,))
 
 
 def _render_badge(fact: Fact, value: str) -> str:
@@ -568,11 +550,11 @@ HTML = Style("html", _read_html, _render_html, lambda *_: None)
 BADGE = Style("badge", _read_badge, _render_badge, lambda *_: None)
 
 
-_DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
-_BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
+_DEFINITION = pattern("definition")
+_BOLD_KEY = pattern("bold_key")
 _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
-_BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
+_BOX = pattern("box")
 _KEYS = frozenset({"status", "date", "deciders", "tags"})
 
 
@@ -685,14 +667,16 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
 
 
 def _cell(header: Header, first: Span) -> Span | None:
-    tables = within(
-        header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start
-    )
-    cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
-    return next(
-        (span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"),
-        None,
-    )
+    start = Span(first.start, first.start + 1)
+    for table in within(header.document.tables, start, lambda table: table.span.start):
+        for key, cell in pairs(table):
+            if key != "status" or cell.span is None:
+                continue
+
+            if normalise_status(cell.span.of(header.text))[0] != "unknown":
+                return cell.span
+
+    return None
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
@@ -754,14 +738,14 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
     """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`;
     several, or none, are no status.
     """
-    ticked = [
-        match
-        for span in boxes
-        if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "
-    ]
+    ticked: list[Span] = []
+    for span in boxes:
+        match = _BOX.match(text, span.start, span.end)
+        if match is not None and match["mark"] != " ":
+            ticked.append(Span(match.end(), span.end))
+
     if len(ticked) == 1:
-        span = next(span for span in boxes if span.start == ticked[0].start())
-        yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
+        yield from read_statement(text, ticked[0], "section")
     else:
         yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
 

@@ -56,11 +56,11 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     span = parse_markdown(filled).front_matter
     head, body = (filled[: span.end], filled[span.end :]) if span else ("", filled)
 
-    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(
-        body
-    ).safe_substitute(
-        {**values, **({"title": heading_title(values["title"])} if "title" in values else {})}
-    )
+    head = _YAML_VALUE.sub(lambda match: _yaml(match, values), head)
+    if "title" in values:
+        values["title"] = heading_title(values["title"])
+
+    return head + Template(body).safe_substitute(values)
 
 
 def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
@@ -157,27 +157,25 @@ def _heading(text: str, entry: AdrDocument) -> str:
         )
         return "" if is_below_code else "# $title"
 
-    edits = [
-        (span, name or ("$number" if span.of(text) == entry.number else "$order"))
-        for spans, name in ((entry.number_spans, ""), (entry.title_spans, "$title"))
-        for span in spans
-        if entry.heading_span.start <= span.start < entry.heading_span.end
-    ]
+    edits = [(span, "$title") for span in entry.title_spans]
+    for span in entry.number_spans:
+        edits.append((span, "$number" if span.of(text) == entry.number else "$order"))
+
+    heading = entry.heading_span
+    edits = [edit for edit in edits if heading.start <= edit[0].start < heading.end]
     if entry.anchor:
         anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
         if anchor >= 0:
-            edits.append((Span(anchor, entry.heading_span.end), ""))
+            edits.append((Span(anchor, heading.end), ""))
 
-    below = any(entry.heading_span.end <= span.start < span.end for span in entry.title_spans)
-    newline = newline_of(text)
-    heading = _edited(text, entry.heading_span, edits).rstrip()
+    below = any(heading.end <= span.start < span.end for span in entry.title_spans)
+    line = _edited(text, heading, edits).rstrip()
     if not below:
-        return heading
+        return line
 
-    between = text[
-        entry.heading_span.end : entry.title_spans[-1].start
-    ].strip()  # `## Title`, or nothing
-    return (newline * 2).join(part for part in (heading, _literal(between), "$title") if part)
+    between = text[heading.end : entry.title_spans[-1].start].strip()  # `## Title`, or nothing
+    parts = (line, _literal(between), "$title")
+    return (newline_of(text) * 2).join(filter(None, parts))
 
 
 def _header(document: Document, entry: AdrDocument) -> Iterator[str]:

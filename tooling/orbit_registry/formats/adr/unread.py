@@ -2,42 +2,21 @@
 that states one.
 """
 
-import re
-
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.untrusted import cut
 
-_KEY = r"(?:status|statut|estado|stato|zustand)"
 _HEAD = 6_000  # characters of a decision that may state its status
 _QUOTED = 80
-_SYNTAXES = tuple(
-    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for name, pattern in (
-        (
-            "front matter in JSON",
-            rf"\A\ufeff?(?:;;;|---json)?\s*\{{[^}}]{{0,2000}}?\"{_KEY}\"\s*:\s*"
-            r"\"(?P<words>[^\"\r\n]{1,200})\"",
-        ),
-        ("a comment", rf"<!--\s*{_KEY}\s*[:=]\s*(?P<words>[^>\r\n]{{1,200}}?)\s*-->"),
-        ("a keyword of Org", rf"^#\+{_KEY}:[ \t]*(?P<words>\S[^\r\n]{{0,200}})"),
-        ("a field of reStructuredText", rf"^:{_KEY}:[ \t]*(?P<words>\S[^\r\n]{{0,200}})"),
-        (
-            "a component",
-            rf"<(?:[A-Z]\w*)?(?:status|badge|tag|chip|label|pill)\w*(?:\s[^<>]{{0,200}}?"
-            rf"(?:text|{_KEY}|value|label|title)=[\"'](?P<words>[^\"'<>\r\n]{{1,200}})[\"'])",
-        ),
-        (
-            "a component",
-            r"<(?P<tag>(?:[A-Z]\w*)?(?:status|badge|tag|chip|label|pill)\w*)\b[^<>]{0,200}>"
-            r"\s*(?P<words>[^<\r\n]{1,200}?)\s*</(?P=tag)>",
-        ),
-        (
-            "an admonition",
-            r"^(?:!!!|\?\?\?\+?|:::+)[ \t]*\{?[\w-]{1,20}\}?[ \t]*[\"\[]?"
-            r"(?P<words>[^\"\]\r\n]{1,200})",
-        ),
-        ("a shortcode", rf"\{{\{{[<%][ \t]*{_KEY}[ \t]+[\"']?(?P<words>[^\"'%>\r\n]{{1,80}})"),
-    )
+_SYNTAXES = (
+    ("front matter in JSON", pattern("status_in_json")),
+    ("a comment", pattern("status_in_comment")),
+    ("a keyword of Org", pattern("status_in_org")),
+    ("a field of reStructuredText", pattern("status_in_rst")),
+    ("a component", pattern("status_in_attribute")),
+    ("a component", pattern("status_in_component")),
+    ("an admonition", pattern("status_in_admonition")),
+    ("a shortcode", pattern("status_in_shortcode")),
 )
 _ONLY_KNOWN = ("a component", "an admonition", "a shortcode")
 """Syntaxes that pages have for other words too."""
@@ -46,8 +25,8 @@ _ONLY_KNOWN = ("a component", "an admonition", "a shortcode")
 def unread_status(text: str) -> tuple[str, str]:
     """Return the words of a status and the syntax that holds them; both are empty without one."""
     head = text[:_HEAD]
-    for name, pattern in _SYNTAXES:
-        for match in pattern.finditer(head):
+    for name, form in _SYNTAXES:
+        for match in form.finditer(head):
             words = " ".join(match["words"].split())
             is_status = name not in _ONLY_KNOWN or normalise_status(words)[0] != "unknown"
             if words and is_status:

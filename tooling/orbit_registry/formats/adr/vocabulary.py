@@ -18,7 +18,11 @@ def _words(text: str) -> list[str]:
 
 
 def _by_word(lists: Mapping[Any, str]) -> dict[str, Any]:
-    return {plain(word): name for name, words in lists.items() for word in _words(words)}
+    names: dict[str, Any] = {}
+    for name, words in lists.items():
+        names.update(dict.fromkeys(map(plain, _words(words)), name))
+
+    return names
 
 
 VOCABULARY = cast(
@@ -87,7 +91,11 @@ class Language:
 def _feminine(called: str) -> str:
     """Return a Romance participle in the feminine: `rechazada`, `rejetée par`."""
     word, space, remainder = called.partition(" ")
-    word = f"{word[:-1]}a" if word.endswith("o") else f"{word}e" if word.endswith("é") else word
+    if word.endswith("o"):
+        word = f"{word[:-1]}a"
+    elif word.endswith("é"):
+        word = f"{word}e"
+
     return f"{word}{space}{remainder}"
 
 
@@ -109,13 +117,8 @@ def _language(data: Mapping[str, Any]) -> Language:
 
 def language_of(headings: Iterable[str]) -> Language | None:
     """Return the language of most of the headings; None for English or an unknown one."""
-    headings_lower = [
-        heading.strip().lower() for heading in headings
-    ]  # without its accents `décision` is English
-    words = {
-        *headings_lower,
-        *(word for heading in headings_lower for word in re.findall(r"[^\W\d_]+", heading)),
-    }
+    lower = [heading.strip().lower() for heading in headings]  # without accents it is English
+    words = {*lower, *re.findall(r"[^\W\d_]+", "\n".join(lower))}
     scores = [(len(words & language.headings), language) for language in languages()]
     count, best = max(scores, key=lambda score: score[0])
     return best if count else None

@@ -5,18 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.adr.facts import STYLES
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
 from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
-from orbit_registry.formats.adr.reader import (
-    STYLES,
-    content_end,
-    entry_header,
-    read_document,
-    repeated_statuses,
-    stated_statuses,
-)
+from orbit_registry.formats.adr.problems import repeated_statuses, stated_statuses
+from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.vocabulary import field_of, language_of_status
+from orbit_registry.formats.adr.zones import content_end, entry_header
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
 
@@ -244,13 +240,13 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         )
 
     changed = [span for span, _ in edits]
-    apart = [
-        span
-        for span in removed
-        if all(span.end <= other.start or other.end <= span.start for other in changed)
-    ]
+    apart = [span for span in removed if _is_apart(span, changed)]
     apart += [span for span in _stated_again(text, entry, fact, value) if span not in apart]
     return _splice(text, [*edits, *((span, "") for span in apart)])
+
+
+def _is_apart(span: Span, others: Iterable[Span]) -> bool:
+    return all(span.end <= other.start or other.end <= span.start for other in others)
 
 
 def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iterator[Span]:
@@ -301,8 +297,11 @@ def _line_above(
     )
 
     says_more = dated is None and _MORE.search(fact.raw)
-    is_kept = is_sentence or is_history or says_more
-    return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_kept else None
+    if not (is_sentence or is_history or says_more):
+        return None
+
+    gap = newline_of(text) if lead["item"] else newline_of(text) * 2
+    return f"{lead['item']}\0{gap}"
 
 
 def _is_about_another(fact: Fact) -> bool:
@@ -513,16 +512,16 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
     newline = newline_of(text)
     at = entry.heading_span.end if entry.heading_span else header.document.content_start
     before, after = text[:at], text[at:]
-    lead = (
-        ""
-        if not before.strip("\ufeff")
-        else newline
-        if before.endswith(("\n", "\r"))
-        else newline * 2
-    )
+    lead, gap = newline * 2, newline * 2
+    if not before.strip("\ufeff"):
+        lead = ""
+    elif before.endswith(("\n", "\r")):
+        lead = newline
 
-    gap = "" if not after.strip() else newline if after.startswith(("\n", "\r")) else newline * 2
-    return at, f"{lead}{key.capitalize()}: {value}{gap if after.strip() else newline}"
+    if not after.strip() or after.startswith(("\n", "\r")):
+        gap = newline
+
+    return at, f"{lead}{key.capitalize()}: {value}{gap}"
 
 
 def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:

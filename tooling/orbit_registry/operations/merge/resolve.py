@@ -4,6 +4,7 @@ the index comes last, so the next run finishes a killed one.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.operations import citation_rewrite as citing
@@ -39,6 +40,12 @@ class ResolveReport:
     under a number that another record has by then.
     """
     dry_run: bool = False
+    next_commands: ClassVar = ("git diff --cached", "orbit check")
+
+    @property
+    def ok(self) -> bool:
+        """Say whether nothing is left for a person."""
+        return not self.unresolved
 
     @property
     def is_empty(self) -> bool:

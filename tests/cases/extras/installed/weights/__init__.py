@@ -1,0 +1,27 @@
+"""A package of somebody else: it weighs records."""
+
+from orbit_registry.seams import Extra, Page, Table
+
+extra = Extra(
+    "weights",
+    operations=("weights.operations",),
+    checks=("weights.checks",),
+    kinds="weights",
+    exporters=("weights.exporter",),
+    importers=("weights.importer",),
+    pages={
+        "weights": Page(
+            "Weights",
+            "What the records of {} weigh",
+            wanted="weights.scales:is_wanted",
+            html="weights.scales:html",
+            markdown="weights.scales:markdown",
+        )
+    },
+    tables={
+        "weights": Table(
+            sql="CREATE TABLE weights (record_id VARCHAR NOT NULL, grams INTEGER NOT NULL)",
+            rows="weights.scales:rows",
+        )
+    },
+)

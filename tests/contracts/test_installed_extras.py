@@ -1,0 +1,116 @@
+"""A package of others adds to Orbit by what its metadata names: it is found at every door."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.files import commit, make_workspace, write, write_learning
+
+INSTALLED = Path(__file__).parents[1] / "cases/extras/installed"
+PROGRAM = """\
+import contextlib, io, json, sys
+sys.dont_write_bytecode = True
+from orbit_registry.answers.call import Caller
+from orbit_registry.cli.main import run
+from orbit_registry.mcp.dispatch import reply
+from orbit_registry.registry import Registry
+results = {}
+for words in json.loads(sys.argv[1]):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        run(words)
+    results[words[0]] = out.getvalue()
+registry = Registry.open(".")
+results["python"] = registry.weigh("L-7k3fq").text()
+results["tool"] = reply("weigh", {"id": "L-7k3fq"}, Caller("agent", "s"), lambda: registry).text
+print(json.dumps(results))
+"""
+COMMANDS = (
+    ["help", "--all"],
+    ["weigh", "L-7k3fq"],
+    ["check", "--format", "json"],
+    ["sample", "--help"],
+    ["query", "SELECT grams FROM weights"],
+    ["export", "rules", "--agent", "scales"],
+    ["import", "--from", "weights", "."],
+    ["site", "build"],
+)
+HEAVY = "Weigh each record before you carry it up the stairs"
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return what the doors answer in a project, where such a package is installed."""
+    root = tmp_path_factory.mktemp("installed") / "repo"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    make_workspace(root)
+    write_learning(root, "7k3fq", summary=HEAVY)
+    write(root, "src/app.py", "x = 1\n")
+    commit(root)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(COMMANDS)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(INSTALLED)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    results: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    results["page"] = (root / "site/weights/index.html").read_text("utf-8")
+    results["twin"] = (root / "site/weights/index.md").read_text("utf-8")
+    (rule,) = (root / ".scales").iterdir()
+    results["rule"] = rule.read_text("utf-8")
+    return results
+
+
+def test_an_operation_is_at_every_door(answers: dict[str, str]) -> None:
+    assert "weigh " in answers["help"]
+    weight = f"L-7k3fq weighs {len(HEAVY)} g"
+    assert answers["weigh"].startswith(weight)
+    assert answers["python"] == weight
+    assert answers["tool"].startswith(weight)
+
+
+def test_a_check_is_run_by_the_gate(answers: dict[str, str]) -> None:
+    assert "ORB198" in [row["code"] for row in json.loads(answers["check"])["diagnostics"]]
+
+
+def test_a_kind_has_its_commands(answers: dict[str, str]) -> None:
+    assert "Write, list and change samples." in answers["sample"]
+
+
+def test_a_table_is_in_the_snapshot(answers: dict[str, str]) -> None:
+    assert str(len(HEAVY)) in answers["query"]
+
+
+def test_a_page_is_on_the_site(answers: dict[str, str]) -> None:
+    assert f"<li>L-7k3fq: {len(HEAVY)} g</li>" in answers["page"]
+    assert f"- L-7k3fq: {len(HEAVY)} g" in answers["twin"]
+
+
+def test_an_exporter_and_an_importer_are_found(answers: dict[str, str]) -> None:
+    assert answers["rule"].startswith("applies: src/**\n")
+    assert "nothing weighs anything" in answers["import"]
+
+
+def test_a_package_that_cannot_be_loaded_is_named(git_repo: Path, tmp_path: Path) -> None:
+    write(
+        tmp_path, "broken-1.dist-info/entry_points.txt", "[orbit_registry.extras]\na = broken:x\n"
+    )
+    write(tmp_path, "broken.py", "import nothing_like_that\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry", "--help"],
+        cwd=git_repo,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "error: could not load broken:x, which adds to Orbit" in done.stderr
+    assert "correct or uninstall the package broken" in done.stderr

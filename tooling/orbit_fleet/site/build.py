@@ -1,0 +1,277 @@
+"""Build of a lake's site: lists over all, then each repository that changed, then the search."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from orbit_fleet.collect import lake_cache
+from orbit_fleet.database import open_lake
+from orbit_fleet.lake import Lake, Repository
+from orbit_fleet.site.ground import Ground, ground
+from orbit_fleet.site.lists import (
+    AREAS,
+    ListPage,
+    Overview,
+    feed_records,
+    list_pages,
+    navigation,
+    overview_of,
+)
+from orbit_fleet.site.places import REPOSITORIES, Places, repository_url, root_map
+from orbit_fleet.site.repository import member_of, pages_of
+from orbit_registry.model.kind import KindTable, load_kinds
+from orbit_registry.site import feeds
+from orbit_registry.site.frame import Frames
+from orbit_registry.site.language import ENGLISH, choose, status_word
+from orbit_registry.site.output import MANIFEST, Output, SiteResult, open_output, refuse_links
+from orbit_registry.site.page import SitePage
+from orbit_registry.site.prose import TextOrigin, part_of, render
+from orbit_registry.site.prose_markdown import markdown_of
+from orbit_registry.site.record_page import templates_digest
+from orbit_registry.site.sanitize import clean
+from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.site.twins import INDEX, TwinLinks, twin_path
+from orbit_registry.site.urls import file_of, linked, site_address
+from orbit_registry.site.words import status_css
+from orbit_registry.workspace.lock import locked
+
+BUILT = "built.json"
+"""Which state of each repository the site has."""
+LOT = 500
+"""Records in a file of those that a search shows."""
+FEW = 8
+"""So many repositories are written faster by one process."""
+SEARCH = "search/parts/"
+SEARCH_SQL = Path(__file__).with_name("search.sql")
+
+
+def build_fleet_site(lake: Lake, out: Path, title: str, base_url: str | None = None) -> SiteResult:
+    """Write the site of a lake to a folder; only repositories that changed are written again."""
+    started = time.perf_counter()
+    lake.check()
+    choose(ENGLISH)
+    address = site_address(base_url) if base_url else None
+    kinds = load_kinds()
+    cache = lake_cache(lake) / "site"
+    with locked(cache / "build.lock", wait=600):
+        overview = overview_of(lake, kinds, title)
+        states = [
+            each for each in lake.repositories() if each.repository in overview.places.repositories
+        ]
+        base = ground(cache, title, navigation(), _depths(overview), address)
+        root = open_output(out)
+        root.begin()
+        job = _Job(lake.given, out, base.frames, title, address)
+        written = _write_repositories(job, states, _keys(kinds, base, job, states))
+        _write_lists(root, overview, base, root_map(kinds), address)
+        _write_search(root, lake, overview.places, kinds)
+        root.write(BUILT, json.dumps(written.built, indent=0))
+        removed = root.finish()
+
+    pages = sum(path.endswith(".html") for path in root.after)
+    return SiteResult(
+        out=out,
+        pages=pages + sum(each["pages"] for each in written.built.values()),
+        written=root.written + written.files,
+        unchanged=root.unchanged,
+        removed=removed + written.removed,
+        diagnostics=(),
+        seconds=time.perf_counter() - started,
+        config=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What each repository's pages need, in whichever process they are made."""
+
+    lake: str
+    out: Path
+    frames: Frames
+    title: str
+    base_url: str | None
+
+
+@dataclass
+class _Written:
+    """What became of the repositories' pages."""
+
+    built: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The key and the number of pages of each repository."""
+    files: int = 0
+    removed: int = 0
+
+
+def _depths(overview: Overview) -> list[int]:
+    """Return how deep pages are: those of areas, of a repository, of its lists and its records."""
+    depths = [2]
+    for name in overview.places.repositories:
+        depth = repository_url(name).count("/")
+        depths += (depth, depth + 1, depth + 2)
+
+    return depths
+
+
+def _keys(
+    kinds: KindTable, base: Ground, job: _Job, states: Sequence[Repository]
+) -> dict[str, str]:
+    """Return a text for each repository that changes when its pages do."""
+    common = [version("orbit-registry"), templates_digest(list(kinds)), base.key]
+    common += [job.title, job.base_url or ""]
+    digest = hashlib.sha256("\n".join(common).encode()).hexdigest()
+    return {each.repository: f"{each.digest} {digest}" for each in states}
+
+
+def _write_repositories(
+    job: _Job, states: Sequence[Repository], keys: Mapping[str, str]
+) -> _Written:
+    before = _built(job.out)
+    written = _Written()
+    changed = []
+    for state in states:
+        name = state.repository
+        entry = before.get(name, {})
+        is_there = (job.out / repository_url(name) / "index.html").is_file()
+        if entry.get("key") == keys[name] and is_there:
+            written.built[name] = entry
+        else:
+            changed.append(state)
+
+    for state, counts in zip(changed, _each(job, changed), strict=True):
+        pages, files, removed = counts
+        written.built[state.repository] = {"key": keys[state.repository], "pages": pages}
+        written.files += files
+        written.removed += removed
+
+    for name in before.keys() - keys.keys():
+        written.removed += _remove(job.out, name)
+
+    return written
+
+
+def _built(out: Path) -> dict[str, dict[str, Any]]:
+    """Return which state of each repository the site has."""
+    try:
+        built: dict[str, dict[str, Any]] = json.loads((out / BUILT).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+    return built
+
+
+def _each(job: _Job, states: Sequence[Repository]) -> Iterator[tuple[int, int, int]]:
+    """Yield what was written of each repository, in the same order."""
+    write = partial(_write_repository, job)
+    if len(states) <= FEW:
+        yield from map(write, states)
+        return
+
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        yield from pool.map(write, states)
+
+
+def _write_repository(job: _Job, state: Repository) -> tuple[int, int, int]:
+    """Write the pages of a repository; return how many there are, are new, and were removed."""
+    folder = job.out / repository_url(state.repository)
+    refuse_links(job.out, folder)
+    member = member_of(Lake(job.lake), load_kinds(), state, job.title, job.base_url)
+    # A folder without a manifest has the pages of repositories below this one, or none.
+    is_new = not (folder / MANIFEST).is_file()
+    output = Output(folder, {}) if is_new else open_output(folder)
+    output.begin()
+    pages = 0
+    for page in pages_of(member):
+        _write(output, job.frames, page, page.url.removeprefix(member.url))
+        pages += 1
+
+    removed = output.finish()
+    return pages, output.written, removed
+
+
+def _remove(out: Path, name: str) -> int:
+    """Remove the pages of a repository that the lake has no longer."""
+    folder = out / repository_url(name).rstrip("/")
+    refuse_links(out, folder)
+    removed = open_output(folder).finish()
+    (folder / MANIFEST).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another repository's pages are below
+        while folder != out / REPOSITORIES:
+            folder.rmdir()
+            folder = folder.parent
+
+    return removed
+
+
+def _write(output: Output, frames: Frames, page: SitePage, path: str) -> None:
+    output.write(file_of(path), frames.put(page))
+    output.write(twin_path(path), page.markdown.text)
+
+
+def _write_lists(
+    root: Output, overview: Overview, base: Ground, site: SiteMap, base_url: str | None
+) -> None:
+    """Write the theme's files, the pages over all repositories, and their list for agents."""
+    for path, content in base.assets():
+        root.write(path, content)
+
+    lines = [f"# {overview.title}", ""]
+    for page in list_pages(overview):
+        _write(root, base.frames, _site_page(page, site, base_url), page.url)
+        lines.append(f"- [{page.title}]({linked(base_url, '', twin_path(page.url))})")
+
+    root.write(INDEX, "\n".join([*lines, ""]))
+    newest = list(feed_records(overview))
+    for path, text in feeds.files(newest, overview.title, base_url, lambda record: record.prose):
+        root.write(path, text)
+
+
+def _site_page(page: ListPage, site: SiteMap, base_url: str | None) -> SitePage:
+    part = part_of(page.text)
+    prose = render(part, TextOrigin("index.md", 1, page.url), site)
+    links = TwinLinks(page.url, base_url)
+    text = links.page(markdown_of(part, prose, links.address))
+    return SitePage(page.url, page.title, clean(prose.html), markdown=text, listed=(AREAS,))
+
+
+def _write_search(root: Output, lake: Lake, places: Places, kinds: KindTable) -> None:
+    """Write the index of the search: words by how they begin, and records in lots."""
+    with open_lake(lake) as connection:
+        connection.execute(SEARCH_SQL.read_text("utf-8"))
+        count = connection.execute("SELECT count(*) FROM documents").fetchone()
+        root.write(f"{SEARCH}about.json", json.dumps({"count": count[0] if count else 0}))
+
+        parts = connection.execute(
+            "SELECT lower(hex(encode(left(term, 2)))), "
+            "to_json(map(list(term ORDER BY term), list(hits ORDER BY term)))::VARCHAR "
+            "FROM telling GROUP BY left(term, 2) ORDER BY 1"
+        )
+        while row := parts.fetchone():
+            root.write(f"{SEARCH}{row[0]}.json", row[1])
+
+        columns = "repository, id, title, kind, status, sentence"
+        documents = connection.execute(f"SELECT {columns} FROM documents ORDER BY number")
+        number = 0
+        while rows := documents.fetchmany(LOT):
+            lot = [_hit(row, places, kinds) for row in rows]
+            root.write(f"{SEARCH}lot-{number}.json", json.dumps(lot, ensure_ascii=False))
+            number += 1
+
+
+def _hit(row: Sequence[str], places: Places, kinds: KindTable) -> list[str]:
+    """Return what a search shows of a record."""
+    repository, record_id, title, kind, name, sentence = row
+    status = kinds[kind].status(name)
+    url = places.record(repository, record_id)
+    look = [status_word(status), status_css(status)]
+    return [repository, record_id, title, url, *look, sentence]

@@ -1,0 +1,146 @@
+"""One decision, put together from the facts of its header, its sections and its heading."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from orbit_registry.formats.adr.facts import Facts, Outline, is_same_number, people, read_facts
+from orbit_registry.formats.adr.header import Header
+from orbit_registry.formats.adr.headings import find_cost, read_sections, split_title
+from orbit_registry.formats.adr.links import relations_of
+from orbit_registry.formats.adr.model import AdrDocument, Fact, Status
+from orbit_registry.formats.adr.problems import DATE_PROBLEMS, problems_of
+from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.unread import unread_status
+from orbit_registry.formats.adr.vocabulary import Order, read_date
+from orbit_registry.formats.position import Span
+
+
+def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrDocument:
+    """Return the decision of an outline; `row` are facts that the row of a table states."""
+    document, heading, parts = header.document, outline.heading, outline.parts
+    facts = read_facts(header, row)
+    sections = read_sections(document, header.headings, outline.body)
+    relations = tuple(relations_of(header, facts, sections, outline))
+    title, title_spans = _title(facts, outline)
+    status_fact = facts.first("status")
+    status, status_raw, status_syntax = _status(facts, outline.span.of(document.text))
+    date = _date(facts, outline)
+    start = max(outline.span.start, document.content_start)
+    position = heading.position if heading else document.lines.position(start)
+
+    entry = AdrDocument(
+        title=title,
+        number=outline.number,
+        status_raw=status_raw,
+        status=status,
+        status_syntax=status_syntax,
+        date=date.iso,
+        date_raw=date.raw,
+        date_source=date.source,
+        relations=relations,
+        sections=sections,
+        cost_position=find_cost(document, sections, outline.body),
+        position=position,
+        span=outline.span,
+        title_spans=title_spans,
+        date_span=date.span,
+        facts=facts.all,
+    )
+    entry = replace(
+        entry,
+        deciders=_deciders(facts),
+        tasks=facts.values("tasks"),
+        legacy_ids=facts.values("legacy_ids"),
+        tags=facts.values("tags"),
+        paths=facts.values("paths"),
+    )
+    superseding = dict.fromkeys(fact.span for fact in facts.of("superseding"))
+    numbers = [f.span for f in facts.of("number") if is_same_number(f.raw, outline.number)]
+    if parts.number_span:
+        numbers.append(parts.number_span)
+
+    entry = replace(entry, number_spans=tuple(numbers), superseding_spans=tuple(superseding))
+    if heading is not None:
+        heading_span = Span(heading.section.start, heading.body.start)
+        entry = replace(entry, anchor=heading.id or "", heading_span=heading_span)
+
+    if status_fact is not None:
+        entry = replace(entry, format=status_fact.style, status_span=status_fact.span)
+
+    return replace(entry, problems=tuple(problems_of(header, facts, outline, entry)))
+
+
+def _deciders(facts: Facts) -> tuple[str, ...]:
+    return people(facts, "deciders") or people(facts, "authors") or people(facts, "owner")
+
+
+def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
+    fact = facts.first("title")
+    spans = tuple(other.span for other in facts.of("title") if other.raw == (fact or other).raw)
+    if outline.heading is None and fact is None:
+        fact = facts.first("name")
+        spans = (fact.span,) if fact and fact.raw else ()
+
+    title = outline.parts.title
+    if fact and fact.raw:  # `ADR-0042: Use x`
+        title = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number).title
+
+    return title, (*spans, outline.parts.title_span) if outline.heading else spans
+
+
+def _status(facts: Facts, text: str) -> tuple[Status, str, str]:
+    """Return the status, the words that state it, and the syntax of these if it is not read."""
+    fact, superseding = facts.first("status"), facts.first("superseding")
+    if fact is None and superseding is not None:
+        return "superseded", superseding.raw, ""
+
+    status: Status = "unknown"
+    raw = ""
+    if fact is not None:
+        status, _ = normalise_status(fact.raw)
+        raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
+
+    # `Deprecated`, and below it `Superseded by …`: the header says both, the second says more.
+    # A line of what it replaces, and below it `Superseded by …`: the second states the status.
+    if status in ("accepted", "deprecated", "unknown") and superseding is not None:
+        return "superseded", raw, ""
+
+    if status == "unknown" and not raw.strip():
+        return status, *unread_status(text)
+
+    return status, raw, ""
+
+
+class _Date(NamedTuple):
+    iso: str | None = None
+    raw: str = ""
+    source: str | None = None
+    span: Span | None = None
+
+
+def _date(facts: Facts, outline: Outline) -> _Date:
+    fact, status_date = facts.first("date"), facts.first("status_date")
+    for candidate in (fact, status_date, outline.changelog_date):
+        iso = read_date(candidate.raw) if candidate is not None else None
+        if candidate is not None and iso is not None:
+            span = candidate.span if candidate is fact else None
+            return _Date(iso, candidate.raw, candidate.style, span)
+
+    raw, span = (fact.raw, fact.span) if fact else ("", None)
+    if outline.named_date:
+        iso, source = outline.named_date
+        return _Date(iso, raw or iso, source, span)
+
+    other = status_date or outline.changelog_date
+    return _Date(None, raw or (other.raw if other else ""), None, span)
+
+
+def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
+    """Return a decision with its ambiguous date resolved by the order that other documents use."""
+    date = read_date(entry.date_raw, order) if entry.date is None else None
+    if date is None:
+        return entry
+    fact = Facts(entry.facts).first("date", "status_date")
+    problems = tuple(problem for problem in entry.problems if problem.code not in DATE_PROBLEMS)
+    return replace(entry, date=date, date_source=fact.style if fact else None, problems=problems)

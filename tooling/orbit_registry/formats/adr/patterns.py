@@ -1,0 +1,45 @@
+"""Patterns of `patterns.yaml`: how decision documents write things, and what that means."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from orbit_registry.formats import yaml
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_set
+
+_PART = re.compile(r"%\{(?P<name>\w+)\}")
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern by its name; `%{name}` in it is another one, or a list of the vocabulary."""
+    return re.compile(_text(name))
+
+
+@cache
+def patterns() -> Mapping[str, Mapping[str, Any]]:
+    """Return what the file says of each pattern: its text, and what it matches."""
+    text = Path(__file__).with_name("patterns.yaml").read_text("utf-8")
+    # A file of this package has no tags to refuse, though its patterns look like some.
+    return cast(Mapping[str, Mapping[str, Any]], yaml.reader.loads(text))
+
+
+def _text(name: str) -> str:
+    if name not in patterns():
+        return _words(name)
+
+    parts = patterns()[name]["pattern"]
+    text = parts if isinstance(parts, str) else "".join(parts)
+    return _PART.sub(lambda part: _text(part["name"]), text)
+
+
+def _words(name: str) -> str:
+    """Return a list of the vocabulary as alternatives, the longest word first."""
+    listed = VOCABULARY[name]
+    if not isinstance(listed, str):
+        return "|".join(listed)
+
+    words = {word.strip() for word in listed.split(",")} | word_set(name)
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))

@@ -1,0 +1,163 @@
+"""The part of a document that may state metadata: of a single decision, or of an entry of a log."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from orbit_registry.formats.adr import headings
+from orbit_registry.formats.adr.front_matter import (
+    NO_FRONT_MATTER,
+    FrontMatter,
+    read_front_matter,
+    read_toml,
+)
+from orbit_registry.formats.adr.header import (
+    Header,
+    key_value,
+    visible_lines,
+)
+from orbit_registry.formats.adr.headings import (
+    EVIDENCE,
+    HEADER_KEYS,
+    section_key,
+)
+from orbit_registry.formats.adr.model import (
+    AdrDocument,
+)
+from orbit_registry.formats.adr.patterns import pattern
+from orbit_registry.formats.adr.relations import (
+    find_phrases,
+)
+from orbit_registry.formats.citations import Citation
+from orbit_registry.formats.markdown import (
+    Document,
+    Heading,
+    parse_markdown,
+    within,
+)
+from orbit_registry.formats.position import Span
+
+_BULLET = re.compile(r"\s*[-*+][ ]")
+
+
+_PARAGRAPH = pattern("paragraph")
+
+
+def entry_header(text: str, entry: AdrDocument) -> Header:
+    """Return the header of an entry, for an edit that adds a fact to it."""
+    document = parse_markdown(text)
+    if entry.heading_span is not None and document.headings:
+        heading = next(h for h in document.headings if h.section.start == entry.heading_span.start)
+        if heading.section == entry.span and heading.level > 1:
+            return log_header(document, heading)
+
+    return single_header(
+        document, entry.heading_span.end if entry.heading_span else document.content_start
+    )
+
+
+def single_header(document: Document, start: int, citations: tuple[Citation, ...] = ()) -> Header:
+    """Return the header of a document's only decision, whose text begins at `start`."""
+    inside = tuple(heading for heading in document.headings if heading.section.start >= start)
+    zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
+    return Header(document, zones, inside, False, _front_matter(document), citations)
+
+
+def _front_matter(document: Document) -> FrontMatter:
+    block = headings.fields_span(document)
+    if block is not None:
+        return read_front_matter(document.text, block)
+
+    block = headings.toml_span(document)
+    return NO_FRONT_MATTER if block is None else read_toml(document.text, block)
+
+
+def _zones(
+    document: Document, after: int, inside: Sequence[Heading], title: Heading | None
+) -> Iterator[Span]:
+    """Yield the spans that may state metadata;
+    a notice above the title comes last, because the header counts first.
+    """
+    yield from _zones_below(document, after, inside, title)
+    if title is not None and document.text[document.content_start : title.section.start].strip():
+        yield Span(document.content_start, title.section.start)
+
+
+def _zones_below(
+    document: Document, after: int, inside: Sequence[Heading], title: Heading | None
+) -> Iterator[Span]:
+    end = inside[0].section.start if inside else len(document.text)
+    yield Span(after, end)
+
+    for index, heading in enumerate(inside):
+        key = section_key(heading.text)
+        if key == "metadata":
+            yield heading.body
+        elif (
+            index == 0 and title is not None and heading.text.casefold() == title.text.casefold()
+        ):  # the title again
+            yield Span(
+                heading.body.start,
+                inside[1].section.start if len(inside) > 1 else len(document.text),
+            )
+        elif key not in HEADER_KEYS:
+            return
+
+
+def log_header(
+    document: Document, heading: Heading, citations: tuple[Citation, ...] = ()
+) -> Header:
+    """Return the header of an entry of a log."""
+    inside = tuple(within(document.headings, heading.body, lambda other: other.section.start))
+    zones = (_entry_zone(document, heading, inside),)
+    return Header(document, zones, inside, in_log=True, citations=citations)
+
+
+def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
+    first = next((other for other in inside if section_key(other.text) not in HEADER_KEYS), None)
+    end = first.section.start if first else heading.body.end
+    has_metadata = False
+    blank = False
+
+    for line in visible_lines(document, Span(heading.body.start, end), document.html):
+        content = document.text[line.start : line.end]
+        if not content.strip():
+            blank = has_metadata
+            continue
+
+        states = _states_something(document.text, line.start, line.end)
+        if blank and not states:
+            return Span(heading.body.start, line.start)
+
+        has_metadata = has_metadata or states
+        if not has_metadata and not content.lstrip().startswith(("#", "|", "!")):
+            return Span(heading.body.start, line.start)
+
+    return Span(heading.body.start, end)
+
+
+def _states_something(text: str, start: int, end: int) -> bool:
+    """Say whether a line is `Key: value`, a named part, or begins with a relation."""
+    content = text[start:end]
+    part = _PARAGRAPH.match(content)
+    if part is not None and section_key(part["name"]) in EVIDENCE:
+        return True
+
+    bullet = _BULLET.match(content)
+    if key_value(text, start + (bullet.end() if bullet else 0), end) is not None:
+        return True
+
+    first = next(find_phrases(content.lstrip(" \t*_>-+")), None)
+    return first is not None and first.verb.start == 0
+
+
+def content_end(document: Document, span: Span) -> int:
+    """Return the end of a span's content, before the blank lines and the rule that separate what
+    follows.
+    """
+    rules = within(document.rules, span, lambda rule: rule.start)
+    end = (
+        rules[-1].start
+        if rules and not document.text[rules[-1].end : span.end].strip()
+        else span.end
+    )
+    return span.start + len(document.text[span.start : end].rstrip())
