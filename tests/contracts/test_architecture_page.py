@@ -16,7 +16,8 @@ from orbit_registry.seams import SHIPPED
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/contributing/architecture.md"
 PICTURE = ROOT / "docs/images/architecture.svg"
-PACKAGE = ROOT / "tooling/orbit_registry"
+TOOLING = ROOT / "tooling"
+PACKAGE = TOOLING / "orbit_registry"
 UPDATE = bool(os.environ.get("ORBIT_UPDATE_GOLDEN"))  # read here: tests see no such variable
 WIDTH, HEIGHT, GAP, MARGIN = 150, 40, 14, 20
 
@@ -29,15 +30,24 @@ def layers() -> list[list[str]]:
 
 
 def imports() -> dict[str, set[str]]:
-    graph = grimp.build_graph("orbit_registry")
+    """Return the rooms that each room, and each extra, imports."""
+    graph = grimp.build_graph("orbit_registry", *SHIPPED)
     result: dict[str, set[str]] = {}
     for module in graph.modules:
-        room = module.split(".")[1:2]
+        room = room_of(module)
         for target in graph.find_modules_directly_imported_by(module):
-            other = target.split(".")[1:2]
-            if room and other and room != other and room != ["__main__"]:
-                result.setdefault(room[0], set()).add(other[0])
+            other = room_of(target)
+            if room and other and room != other and room != "__main__":
+                result.setdefault(room, set()).add(other)
     return result
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module of the core, or the extra that it is of; empty for neither."""
+    package, *parts = module.split(".")
+    if package in SHIPPED:
+        return package
+    return parts[0] if parts else ""
 
 
 def rows(edges: dict[str, set[str]], rooms: list[str]) -> list[list[str]]:
@@ -69,6 +79,10 @@ def direct(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
 
 
 def lines_of(room: str) -> int:
+    if room in SHIPPED:
+        extra = (TOOLING / room).rglob("*.py")
+        return sum(file.read_text("utf-8").count("\n") for file in extra)
+
     files = (
         [PACKAGE / f"{room}.py"]
         if (PACKAGE / f"{room}.py").exists()
@@ -78,32 +92,47 @@ def lines_of(room: str) -> int:
 
 
 def drawing() -> str:
-    """Return the picture: a box for each room, a line for each import that others do not imply."""
+    """Return the picture: a box for each room, a line for each import that others do not imply;
+    the extras stand at the right.
+    """
     rooms = [room for layer in layers() for room in layer]
     edges = imports()
     grid = rows(edges, rooms)
-    widest = max(map(len, grid)) * (WIDTH + GAP) - GAP + 2 * MARGIN
+    core = max(map(len, grid)) * (WIDTH + GAP) - GAP + 2 * MARGIN
+    widest = core + WIDTH + 2 * MARGIN
     position: dict[str, tuple[int, int]] = {}
     for at, row in enumerate(grid):
-        margin = (widest - (len(row) * (WIDTH + GAP) - GAP)) // 2
+        margin = (core - (len(row) * (WIDTH + GAP) - GAP)) // 2
         for index, room in enumerate(row):
             position[room] = (margin + index * (WIDTH + GAP), MARGIN + at * (HEIGHT + 28))
     tall = MARGIN + len(grid) * (HEIGHT + 28)
+    apart = (tall - 2 * MARGIN) // len(SHIPPED)
+    for at, extra in enumerate(SHIPPED):
+        position[extra] = (core + MARGIN, MARGIN + at * apart + (apart - HEIGHT) // 2)
+
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {widest} {tall}" '
             f'font-family="sans-serif"'
         ),
         ' font-size="14">',
-        "<title>The rooms of orbit_registry; each imports only rooms below it</title>",
+        "<title>The rooms of orbit_registry, each imports only rooms below it; at the right the "
+        "extras, which import rooms and which no room imports</title>",
         f'<rect width="{widest}" height="{tall}" fill="#ffffff"/>',
+        f'<path d="M{core} {MARGIN}V{tall - MARGIN}" stroke="#52606d" stroke-dasharray="6 6"/>',
     ]
     for room, other in direct(edges):
         (x, y), (to_x, to_y) = position[room], position[other]
-        parts.append(
-            f'<path d="M{x + WIDTH // 2} {y + HEIGHT}L{to_x + WIDTH // 2} {to_y}" '
-            f'stroke="#9aa5b1" fill="none"/>'
+        start, end, colour = (
+            f"{x + WIDTH // 2} {y + HEIGHT}",
+            f"{to_x + WIDTH // 2} {to_y}",
+            "9aa5b1",
         )
+        if room in SHIPPED:
+            start, end = f"{x} {y + HEIGHT // 2}", f"{to_x + WIDTH} {to_y + HEIGHT // 2}"
+            colour = "d9e2ec"
+
+        parts.append(f'<path d="M{start}L{end}" stroke="#{colour}" fill="none"/>')
     for room, (x, y) in position.items():
         size = round(lines_of(room) / 1000, 1)
         parts.append(

@@ -6,6 +6,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from orbit_registry.checks.check import all_checks
 from orbit_registry.cli.main import HIDDEN, orbit
 from orbit_registry.hook import events
 from orbit_registry.mcp.tools import PREFIX, available_tools
+from orbit_registry.seams import Extra, extras
 from orbit_registry.workspace.config import config_schema
 from reference_pages import HELP
 
@@ -77,6 +80,12 @@ def sources(pattern: str, folder: str = "") -> set[str]:
     return {"".join(groups) for text in texts for groups in re.findall(pattern, text)}
 
 
+def tables() -> set[str]:
+    """Return the tables, views and macros of the snapshot, those of extras too."""
+    added = chain.from_iterable(extra.tables for extra in extras())
+    return {*sources(CREATED, "orbit_registry/snapshot"), *added}
+
+
 NAMES = {
     "commands": (headings("`(orbit [a-z -]+)`"), [path for path, _ in commands(orbit)]),
     "checks": (headings(r"(ORB\d+)"), [check.code for check in all_checks()]),
@@ -87,7 +96,8 @@ NAMES = {
     "variables": (rows("variable"), sources(r'"(ORBIT_[A-Z_]+)"') - {"ORBIT_COMMAND"}),
     "tools": (rows("tool"), [name for name in available_tools() if not name.startswith(PREFIX)]),
     "events": (rows("event"), events.NAMES),
-    "tables": (headings(r"([a-z_]+)(?:\(.*\))?"), sources(CREATED, "orbit_registry/snapshot")),
+    "tables": (headings(r"([a-z_]+)(?:\(.*\))?"), tables()),
+    "seams": (rows("seam"), [each.name for each in fields(Extra)]),
     "schemas": (
         rows("schema", r"\[([^]]+)\]"),
         [file.name for file in (DOCS / "schemas").glob("*.json")],

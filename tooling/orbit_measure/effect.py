@@ -25,42 +25,25 @@ and the standard deviations for 8 of 10 tries.
 """
 WEIGHED = ("failures", "turns", "used_tokens")
 LISTED = 10
-LOT, TIME = (
-    "hold-out",
-    "before and after",
-)  # origin of the arms: by lot, or before a record was live, which proves less
+LOT = "hold-out"  # origin of the arms
 NOT_ENOUGH = "not enough data"
-WITHOUT = {LOT: "withheld", TIME: "before it stood"}
-NOTES = {
-    TIME: (
-        "whatever else changed with time is in these differences too, and in no interval: "
-        "only a lot proves"
-    )
-}
+WITHOUT = "withheld"
 SHARES = ("failures", "opened", "edited", "turned_green", "reverted")
 """Outcomes that a pair has or has not; the others are counts."""
 USED = ("turns", "used_tokens")  # outcomes that a transcript tells; pairs without one are left out
-LABELS: Mapping[str, Mapping[str, str]] = {
-    LOT: {
-        "failures": "a failure that the record describes",
-        "opened": "opened",
-        "edited": "its file written afterwards",
-        "turned_green": "tests turned green",
-        "reverted": "the commit reverted",
-        "failed_calls": "calls that failed",
-        "retries": "commands run again",
-        "tokens": "tokens pushed",
-        "turns": "turns afterwards",
-        "used_tokens": "tokens used afterwards",
-    },
-    TIME: {
-        "failures": "fixed or reverted afterwards",
-        "reverted": "reverted",
-        "retries": "commits of its files after it",
-        "tokens": "tokens shown",
-    },
+LABELS: Mapping[str, str] = {
+    "failures": "a failure that the record describes",
+    "opened": "opened",
+    "edited": "its file written afterwards",
+    "turned_green": "tests turned green",
+    "reverted": "the commit reverted",
+    "failed_calls": "calls that failed",
+    "retries": "commands run again",
+    "tokens": "tokens pushed",
+    "turns": "turns afterwards",
+    "used_tokens": "tokens used afterwards",
 }
-"""Words for each outcome, by origin of the arms."""
+"""Words for each outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +69,11 @@ class Estimate:
     def as_data(self) -> dict[str, object]:
         """Return the estimate for JSON."""
         names = ("shown", "withheld", "difference", "low", "high", "needed")
-        return {
-            "enough": self.difference is not None,
-            **{name: rounded(getattr(self, name)) for name in names},
-        }
+        data: dict[str, object] = {"enough": self.difference is not None}
+        for name in names:
+            data[name] = rounded(getattr(self, name))
+
+        return data
 
     def text(self, without: str) -> str:
         """Return the estimate in words; `without` names the other arm."""
@@ -117,23 +101,15 @@ class Effect:
     shown: int
     withheld: int
     estimates: Mapping[str, Estimate]
-    by: str = LOT
     described: int = (
         0  # shown pairs whose record describes an error; failures are known for these only
     )
 
     @property
     def avoided(self) -> tuple[float, float, float] | None:
-        """Failures avoided, with the least and the most;
-        None if unknown, and only a lot proves a cause.
-        """
+        """Failures avoided, with the least and the most; None if unknown."""
         estimate = self.estimates["failures"]
-        if (
-            self.by != LOT
-            or estimate.difference is None
-            or estimate.low is None
-            or estimate.high is None
-        ):
+        if estimate.difference is None or estimate.low is None or estimate.high is None:
             return None
 
         count = self.described
@@ -168,11 +144,8 @@ class RecordTitle:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Effect of all records and of each; `by` is `LOT` or `TIME`,
-    `reason` says why there is no estimate.
-    """
+    """Effect of all records and of each; `reason` says why there is no estimate."""
 
-    by: str
     sessions: int
     overall: Effect
     records: Mapping[str, Effect]
@@ -187,24 +160,24 @@ class Report:
     def as_data(self) -> dict[str, object]:
         """Return the report for JSON; the schema is docs/schemas/effect.schema.json."""
         return {
-            "by": self.by,
+            "by": LOT,
             "sessions": self.sessions,
             "enough": self.enough,
             "why": self.reason or None,
-            "note": NOTES.get(self.by),
             "transcripts": self.transcripts,
             "overall": self.overall.as_data(),
-            "records": [
-                {
-                    "id": record_id,
-                    "title": self.titles[record_id].title if record_id in self.titles else None,
-                    "votes": self.titles[record_id].votes if record_id in self.titles else 0,
-                    **{name: rounded(value) for name, value in self.signals[record_id].items()},
-                    "effect": self.records[record_id].as_data(),
-                }
-                for record_id in self.ranked
-            ],
+            "records": list(map(self._record, self.ranked)),
         }
+
+    def _record(self, record_id: str) -> dict[str, object]:
+        title = self.titles.get(record_id)
+        row: dict[str, object] = {"id": record_id, "title": title.title if title else None}
+        row["votes"] = title.votes if title else 0
+        for name, value in self.signals[record_id].items():
+            row[name] = rounded(value)
+
+        row["effect"] = self.records[record_id].as_data()
+        return row
 
     @property
     def enough(self) -> bool:
@@ -225,12 +198,10 @@ class Report:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        overall, without, labels = self.overall, WITHOUT[self.by], LABELS[self.by]
-        what = "sessions" if self.by == LOT else "commits"
-        counts = (
-            f"shown {plural(overall.shown, 'time')}, {without} {plural(overall.withheld, 'time')}"
-        )
-        yield f"{counts}, in {self.sessions} {what}; by {self.by}"
+        overall = self.overall
+        shown = plural(overall.shown, "time")
+        withheld = plural(overall.withheld, "time")
+        yield f"shown {shown}, {WITHOUT} {withheld}, in {self.sessions} sessions; by {LOT}"
 
         if self.reason:
             yield f"{NOT_ENOUGH}: {self.reason}"
@@ -238,19 +209,14 @@ class Report:
         if self.enough:
             yield ""
             for name, estimate in overall.estimates.items():
-                yield f"  {labels[name]:<36} {estimate.text(without)}"
+                yield f"  {LABELS[name]:<36} {estimate.text(WITHOUT)}"
             yield from _avoided(overall)
 
-        if self.by == LOT:
-            yield (
-                f"  transcripts that tell turns and tokens: of {self.transcripts:,} of "
-                f"{plural(self.sessions, 'session')}"
-            )
-
-        yield from _power(overall, labels)
-
-        if self.by in NOTES:
-            yield f"  {NOTES[self.by]}"
+        yield (
+            f"  transcripts that tell turns and tokens: of {self.transcripts:,} of "
+            f"{plural(self.sessions, 'session')}"
+        )
+        yield from _power(overall)
 
         if self.records:
             yield ""
@@ -268,11 +234,11 @@ class Report:
             yield from (f"       {line.strip()}" for line in _avoided(effect))
 
 
-def _power(overall: Effect, labels: Mapping[str, str]) -> Iterator[str]:
+def _power(overall: Effect) -> Iterator[str]:
     estimates = (
         (name, overall.estimates[name].needed) for name in WEIGHED if name in overall.estimates
     )
-    needed = [f"{count:,} for {labels[name]}" for name, count in estimates if count]
+    needed = [f"{count:,} for {LABELS[name]}" for name, count in estimates if count]
     if needed:
         yield (
             f"  a difference of {100 * DETECTED:.0f} % is seen in 8 of 10 tries with about so "
@@ -287,41 +253,32 @@ def _avoided(effect: Effect) -> Iterator[str]:
         yield f"  failures avoided: {count:.1f}, between {low:.1f} and {high:.1f}"
 
 
-def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = LOT) -> Report:
+def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle]) -> Report:
     """Return the report on some pairs; failures are counted for records that describe an error."""
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_record.setdefault(pair.record, []).append(pair)
 
-    patterned = {
-        record_id for record_id, title in titles.items() if title.has_pattern or by == TIME
-    }
+    patterned = {record_id for record_id, title in titles.items() if title.has_pattern}
     patterned |= {pair.record for pair in pairs if pair.failed_again}
     sessions = len({pair.session for pair in pairs})
     transcripts = len({pair.session for pair in pairs if pair.turns is not None})
     records = {
-        record_id: _effect(mine, patterned, _of_one_record, by)
-        for record_id, mine in by_record.items()
+        record_id: _effect(mine, patterned, _of_one_record) for record_id, mine in by_record.items()
     }
     signals_by_record = {record_id: signals(mine) for record_id, mine in by_record.items()}
 
-    overall = _effect(pairs, patterned, _of_all, by)
-    result = Report(
-        by, sessions, overall, records, signals_by_record, titles, transcripts=transcripts
-    )
-    return result if result.enough else replace(result, reason=_why(overall, by))
+    overall = _effect(pairs, patterned, _of_all)
+    result = Report(sessions, overall, records, signals_by_record, titles, transcripts=transcripts)
+    return result if result.enough else replace(result, reason=_why(overall))
 
 
-def _why(overall: Effect, by: str) -> str:
+def _why(overall: Effect) -> str:
     if not overall.shown and not overall.withheld:
         return "no record came due in a session"
 
     if not overall.withheld:
-        return (
-            "nothing was withheld: experiment.holdout is 0"
-            if by == LOT
-            else "no record came due before it stood"
-        )
+        return "nothing was withheld: experiment.holdout is 0"
 
     return f"each arm needs {FEWEST} sessions"
 
@@ -329,10 +286,13 @@ def _why(overall: Effect, by: str) -> str:
 def signals(pairs: Iterable[Pair]) -> dict[str, float]:
     """Count the pairs with each signal among those shown, and score them from -1 to 1."""
     shown_pairs = [pair for pair in pairs if not pair.withheld]
-    counts: dict[str, float] = {
-        name: sum(bool(getattr(pair, name)) for pair in shown_pairs) for name in WEIGHTS
-    }
-    return {**counts, "score": sum(pair.worth for pair in shown_pairs) / (len(shown_pairs) + PRIOR)}
+    counts: dict[str, float] = {}
+    for name in WEIGHTS:
+        counts[name] = sum(bool(getattr(pair, name)) for pair in shown_pairs)
+
+    worth = sum(pair.worth for pair in shown_pairs)
+    counts["score"] = worth / (len(shown_pairs) + PRIOR)
+    return counts
 
 
 Value = Callable[[Pair], float]
@@ -344,13 +304,11 @@ def _value_of(name: str) -> Value:
     return (lambda pair: bool(value(pair))) if name in SHARES else value
 
 
-def _effect(
-    pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str
-) -> Effect:
+def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator) -> Effect:
     withheld = sum(pair.withheld for pair in pairs)
     described = [pair for pair in pairs if pair.record in patterned]
     estimates: dict[str, Estimate] = {}
-    for name in LABELS[by]:
+    for name in LABELS:
         cases, value = described if name == "failures" else pairs, _value_of(name)
         if name in USED:
             estimates[name] = _of_usage([pair for pair in cases if value(pair) is not None], value)
@@ -362,22 +320,20 @@ def _effect(
         estimates[name] = replace(estimate(cases, value, name in SHARES), needed=needed)
 
     shown_count = sum(not pair.withheld for pair in described)
-    return Effect(len(pairs) - withheld, withheld, estimates, by, shown_count)
+    return Effect(len(pairs) - withheld, withheld, estimates, shown_count)
 
 
 def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     if not is_share:
         return _clustered(pairs, value)
 
-    arms = [
-        [bool(value(pair)) for pair in pairs if pair.withheld is withheld]
-        for withheld in (False, True)
-    ]
-    means = (mean(arms[0]), mean(arms[1]))
-    if min(map(len, arms)) < FEWEST:
+    shown = [bool(value(pair)) for pair in pairs if not pair.withheld]
+    withheld = [bool(value(pair)) for pair in pairs if pair.withheld]
+    means = (mean(shown), mean(withheld))
+    if min(len(shown), len(withheld)) < FEWEST:
         return Estimate(*means)
 
-    return Estimate(*means, *newcombe(sum(arms[0]), len(arms[0]), sum(arms[1]), len(arms[1])))
+    return Estimate(*means, *newcombe(sum(shown), len(shown), sum(withheld), len(withheld)))
 
 
 def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
@@ -392,9 +348,7 @@ def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
         and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1))
     ):
         # All or none of an arm: sums don't vary, so each session counts as one trial.
-        shown, withheld = (
-            len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True)
-        )
+        shown, withheld = map(_sessions, _arms(pairs))
         having_arms = ((estimate.shown or 0.0) * shown, (estimate.withheld or 0.0) * withheld)
         interval = newcombe(having_arms[0], shown, having_arms[1], withheld)
         return Estimate(estimate.shown, estimate.withheld, *interval)
@@ -430,11 +384,22 @@ def needed_sessions(pairs: Iterable[Pair], value: Value, difference: float) -> i
     return math.ceil(2 * spread * ((Z + POWERED) / difference) ** 2)
 
 
+def _arms(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Return the pairs that were shown, and those that were withheld."""
+    shown = [pair for pair in pairs if not pair.withheld]
+    withheld = [pair for pair in pairs if pair.withheld]
+    return shown, withheld
+
+
+def _sessions(pairs: Sequence[Pair]) -> int:
+    return len({pair.session for pair in pairs})
+
+
 def _clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
-    arms = [[pair for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
-    shown_mean, withheld = (mean([value(pair) for pair in arm]) for arm in arms)
-    means = (shown_mean, withheld)
-    if min(len({pair.session for pair in arm}) for arm in arms) < FEWEST:
+    arms = _arms(pairs)
+    shown_mean = mean([value(pair) for pair in arms[0]])
+    means = (shown_mean, mean([value(pair) for pair in arms[1]]))
+    if min(map(_sessions, arms)) < FEWEST:
         return Estimate(*means)
 
     pulls: dict[str, list[float]] = {}
@@ -448,11 +413,10 @@ def _clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
     half = Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
     difference = (means[0] or 0.0) - (means[1] or 0.0)
 
-    return (
-        Estimate(*means, difference, difference - half, difference + half)
-        if half
-        else Estimate(*means, difference)
-    )
+    if not half:
+        return Estimate(*means, difference)
+
+    return Estimate(*means, difference, difference - half, difference + half)
 
 
 def _short(value: float | None) -> str:

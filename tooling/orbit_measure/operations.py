@@ -14,10 +14,10 @@ from orbit_measure.report import Stats, by_calls, effect, stamp
 from orbit_measure.report import stats as counted
 from orbit_measure.stats import Tally, UsageSlice
 from orbit_registry.answers.answer import Answer, answer_of
-from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.arguments import EARLIER, Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
-from orbit_registry.errors import plural
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
@@ -46,7 +46,7 @@ def stats(
     """
     if is_effect:
         measured = effect(call.workspace, days, transcripts=True)
-        return answer_of(measured, "orbit stats", "orbit replay --effect")
+        return answer_of(measured, "orbit stats")
 
     result = counted(call.workspace, days)
     nothing = not result.tally.total.calls
@@ -190,7 +190,7 @@ def replay(
     repo: Annotated[Path, Form(file_okay=False, exists=True)] | None = None,
     since: str | None = None,
     commits: Annotated[Path, Form(dir_okay=False)] | None = None,
-    is_effect: bool = False,
+    is_effect: Annotated[bool, EARLIER] = False,
 ) -> Answer:
     """Replay past commits: what would have been shown.
 
@@ -200,22 +200,20 @@ def replay(
 
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
-    orbit replay --effect          # whether commits needed fewer fixes once a record existed
 
     Args:
         repo: The workspace to read; else the current one.
         since REF: Only commits after this commit, tag or branch.
         commits FILE: Read commits from JSON lines of {commit, date, subject, files}.
-        is_effect --effect: Compare commits before and after a record.
+        is_effect --effect: An earlier report.
     """
-    from orbit_measure.replay import effect
     from orbit_measure.replay_report import replay as replayed
 
-    workspace = call.workspace if repo is None else Registry.open(repo).workspace
     if is_effect:
-        measured = effect(workspace, since, commits)
-        return answer_of(measured, "orbit stats --effect", "orbit replay")
+        message = "a history shows no effect: nothing was withheld in it"
+        raise UsageError(message, hint="`orbit stats --effect` compares sessions, by lot")
 
+    workspace = call.workspace if repo is None else Registry.open(repo).workspace
     result = replayed(workspace, since, commits)
     return answer_of(result, "orbit scope suggest", "orbit coverage")
 

@@ -1,22 +1,14 @@
 """Replay of a history: what each commit would have been shown, and what that predicts.
 
 Each file of a commit is one call of an editing tool; a few commits in a row are one session.
-Nothing was withheld in a history, so `effect` compares with the commits before a record was live,
-which proves less than a lot.
 """
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from orbit_measure.effect import TIME, report
-from orbit_measure.effect import Report as EffectReport
-from orbit_measure.history import History, Step, load_history
-from orbit_measure.report import record_titles
-from orbit_measure.stats import Pair, reverted_of
+from orbit_measure.history import History, Step
 from orbit_registry.errors import SnapshotError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.hook.context import Context
@@ -31,9 +23,7 @@ from orbit_registry.model.fields import ORIGIN, Row
 from orbit_registry.model.reach import CODE, TOOL
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
-from orbit_registry.repository.votes import half_life_days
-from orbit_registry.workspace.git import Commit
-from orbit_registry.workspace.workspace import ORBIT, Workspace
+from orbit_registry.workspace.workspace import ORBIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,75 +264,3 @@ def _plain(name: str) -> str:
     return (
         f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
     )
-
-
-# commits in which the fate of one is looked for; the last ones of a history have fewer and are left
-# out
-FOLLOWED = 50
-_MENDS = re.compile(r"\b(?:(?:hot|bug)?fix(?:e[sd])?\b|revert)", re.IGNORECASE)
-"""First line of a message that fixes something."""
-
-
-def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
-    """Yield a pair for each commit and record that was shown for it,
-    or that applies to it before it was live.
-    """
-    ids = {uid: record.id for uid, record in past.latest.items()}
-    stood = 0
-    fates = _CommitOutcomes([step.commit for step in past.steps])
-    for position, replayed in enumerate(replay.walk()):
-        stood |= replayed.step.standing
-
-        if not replayed.step.commit.files or position + FOLLOWED >= len(past.steps):
-            continue
-
-        reached = replay.applying(replayed.step.commit.files, replay.can_be_shown)
-        before = {uid for uid in reached if not replay.versions_of(uid) & stood}
-        uids_due = sorted(replay.uids(replayed.versions) | before)
-        fate = fates.outcome(position) if uids_due else (False, 0, 0)
-
-        for uid in uids_due:
-            tokens = 0 if uid in before else replayed.tokens
-            pair = Pair(replayed.step.commit.name, ids[uid], uid in before, tokens=tokens)
-            pair.reverted, pair.failed_again, pair.retries = fate
-            yield pair
-
-
-class _CommitOutcomes:
-    """Fate of each commit: later ones revert it, fix it, or change its files again."""
-
-    def __init__(self, commits: list[Commit]) -> None:
-        self._touches = commits
-        self._reverted = reverted_of(commit.message for commit in commits)
-        self._of_file: dict[str, list[int]] = {}
-        for position, commit in enumerate(commits):
-            for file in commit.files:
-                self._of_file.setdefault(file, []).append(position)
-
-    def outcome(self, position: int) -> tuple[bool, int, int]:
-        """Return whether a commit is reverted, whether it was fixed,
-        and how many commits change its files again.
-        """
-        commit = self._touches[position]
-        later: set[int] = set()
-        for file in commit.files:
-            positions = self._of_file[file]
-            for other in positions[bisect_right(positions, position) :]:
-                if other > position + FOLLOWED:
-                    break
-                later.add(other)
-
-        repaired = any(
-            _MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later
-        )
-        reverted = commit.name.startswith(self._reverted)
-        return reverted, int(reverted or repaired), len(later)
-
-
-def effect(
-    workspace: Workspace, since: str | None = None, commits: Path | None = None
-) -> EffectReport:
-    """Return the effect of records in a history: commits that had one against those before it."""
-    past, tracked, _ = load_history(workspace, since, commits)
-    pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))
-    return report(pairs, record_titles(workspace), TIME)

@@ -52,7 +52,7 @@ class Page:
     title: str
 
     description: str
-    """What it shows of a site, whose title stands for `{}`."""
+    """What it shows of a site; `{}` is the title of the site."""
 
     wanted: str
     """Takes the published records; says whether the site has the page."""
