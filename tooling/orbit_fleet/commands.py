@@ -505,8 +505,8 @@ def report_command(
 def update_command(name: str | None, dry_run: bool, output: str) -> None:
     """Fetch inherited records, and those that sources inherit.
 
-    `extends` names the sources. The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration.
-    Commit both.
+    `extends` names the sources. The copy in `.orbit/inherited` is replaced, and its digest is
+    written to the configuration. Commit both.
 
     orbit fleet update --dry-run
     orbit fleet update org
