@@ -170,11 +170,12 @@ class DecisionCheck:
     @property
     def forbidden(self) -> ForbiddenWords | None:
         """The words that it forbids in code, if that is all that it does."""
-        if self.problems:
+        if self.invalid:
             return None
 
         where = self.body.get("where", "code")
-        if self.must != "not" or "words" not in self.body or where not in ("code", "any"):
+        is_of_words = self.must == "not" and "words" in self.body and where in ("code", "any")
+        if not is_of_words or self.problems:
             return None
 
         return ForbiddenWords(self.body["words"], where, bool(self.body.get("ignore_case")))
