@@ -34,8 +34,6 @@ COLLECTIONS = (
     "mbeacom__adrkit",
     "microsoft__agent-framework",
     "npryce__adr-tools",
-    "opinionated-digital-center__pyadr",
-    "structurizr__java",
     "thomvaill__log4brains",
     "orbit-2026-07",
 )
