@@ -10,6 +10,7 @@ from orbit_registry.formats.adr.header import LINK, visible_lines
 from orbit_registry.formats.adr.headings import section_key, without_numbering
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.adr.patterns import pattern
+from orbit_registry.formats.adr.sentence import section_of
 from orbit_registry.formats.adr.vocabulary import word_set
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown, within
 from orbit_registry.formats.position import Span
@@ -34,6 +35,8 @@ _BECAUSE = pattern("because")
 _DRAWBACK = pattern("drawback")
 _SENTENCE = pattern("sentence_end")
 _PRAISE = pattern("praise")
+_INSTEAD = pattern("instead")
+_UNDECIDED = pattern("undecided")
 _SAYS_WHY = pattern("says_why")
 _IN_BRACKETS = pattern("in_brackets")
 _REJECTING = pattern("rejecting")
@@ -80,7 +83,8 @@ def suggested_options(text: str) -> tuple[RejectedOption, ...]:
             options.append(_option(name, _text_of(document, heading.body)))
         elif key == "options" or is_of_rejected:
             listed = _options_in(document, heading.body, is_of_rejected)
-            options += _rejected(listed, chosen, is_of_rejected)
+            picked = _picked(listed, chosen, text)
+            options += _rejected(listed, picked, is_of_rejected)
         else:
             continue
 
@@ -211,11 +215,29 @@ def _option(name: str, text: str) -> _Option:
     return _Option(_tidy(bare), number, text, chosen is not None, is_rejected)
 
 
-def _rejected(options: Sequence[_Option], chosen: str, is_sure: bool) -> list[_Option]:
+def _picked(options: Sequence[_Option], chosen: str, text: str) -> list[_Option]:
+    """Return the options that were chosen: those with a mark, else the one that the text names as
+    its choice, else those that the first sentence of the decision names, if it does not name all.
+    """
+    marked = [option for option in options if option.is_chosen]
+    if marked or _CHOSEN.search(text):
+        return marked or _like(options, chosen)
+
+    first = _SENTENCE.split(section_of(text, "decision").strip(), maxsplit=1)[0]
+    if _UNDECIDED.search(first):
+        return []
+
+    words = _words(_INSTEAD.split(first, maxsplit=1)[0])
+    decided = [option for option in options if option.name and _words(option.name) <= words]
+    return decided if len(decided) < len(options) else []
+
+
+def _rejected(
+    options: Sequence[_Option], picked: Sequence[_Option], is_sure: bool
+) -> list[_Option]:
     """Return the options of a section that were not chosen. Without a choice, only a section of
     alternatives, or a word at the option itself, rejects one.
     """
-    picked = [option for option in options if option.is_chosen] or _like(options, chosen)
     if is_sure or picked:
         return [option for option in options if option not in picked]
 
