@@ -17,7 +17,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.index import open_index
 from orbit_registry.operations.adr import NewAdr
-from orbit_registry.operations.citation_rewrite import lines_at
+from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.files import inside
 from orbit_registry.workspace.git import newest_commits
@@ -96,7 +96,7 @@ def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git
 
     for arguments in (["check"], ["check", "--against", "HEAD"], ["replay"], ["stale"]):
         run(arguments)
-    lines_at(Registry.open(repo).workspace.git, "HEAD", ["ADR-0001"])
+    mentioning_files(Registry.open(repo).workspace.git, ["ADR-0001"], "HEAD")
 
     assert not (repo / "owned").exists()
 

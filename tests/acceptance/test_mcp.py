@@ -25,8 +25,8 @@ from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 from tests.conftest import Git  # noqa: E402
 from tests.files import configure  # noqa: E402
 
+from orbit_registry.answers.call import Caller  # noqa: E402
 from orbit_registry.mcp.dispatch import reply  # noqa: E402
-from orbit_registry.mcp.tool import Caller  # noqa: E402
 from orbit_registry.registry import Registry  # noqa: E402
 from orbit_registry.workspace.author import Author  # noqa: E402
 

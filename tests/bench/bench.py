@@ -21,6 +21,8 @@ from tests.bench.report import RECALL, Figure, Outcome, machine, render
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/explanation/benchmarks.md"
 SIZES = (1000, 3000, 10_000)
+ONCE = 100_000
+"""Records from which on a figure is that of one run: `--sizes 100000`."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def measure(measurement: Measurement, sizes: Sequence[int], repositories: Reposi
         if not measurement.cold:
             run(command, root, measurement.codes)
         runs = []
-        for _ in range(measurement.repeats):
+        for _ in range(1 if size >= ONCE else measurement.repeats):
             if measurement.prepare is not None:
                 measurement.prepare(root, size)
             runs.append(run(command, root, measurement.codes))

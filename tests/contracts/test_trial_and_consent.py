@@ -8,6 +8,7 @@ accept
 adr accept
 adr backfill
 adr renumber
+adr supersede
 apply
 check
 fleet remove
@@ -15,8 +16,11 @@ hook uninstall
 import records
 init
 learning migrate-layout
+learning supersede
 learning prune
 leave
+lessons promote
+lessons rm
 mcp uninstall
 propose
 refresh

@@ -170,6 +170,9 @@ class DecisionCheck:
     @property
     def forbidden(self) -> ForbiddenWords | None:
         """The words that it forbids in code, if that is all that it does."""
+        if self.invalid:
+            return None
+
         where = self.body.get("where", "code")
         is_of_words = self.must == "not" and "words" in self.body and where in ("code", "any")
         if not is_of_words or self.problems:

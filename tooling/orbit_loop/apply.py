@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orbit_loop.patch import Conflict, added_lines, apply_diff, digest_of, removes_lines
 from orbit_loop.proposals import ADDITIVE, KIND, path_of
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.diff import (
-    Conflict,
-    added_lines,
-    apply_diff,
-    digest_of,
-    removes_lines,
-    unified_diff,
-)
+from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.untrusted import HIDDEN
 from orbit_registry.hook.events import APPLIED
 from orbit_registry.model.record import Record

@@ -32,7 +32,7 @@ def history_of(events: Iterable[LoggedEvent]) -> History:
     """Return what events tell, which are in their order; trials of a hook are none."""
     history = History()
     seen: set[tuple[str, str]] = set()
-    told: set[tuple[str, str]] = set()
+    met: set[tuple[str, str]] = set()
     opened: set[tuple[str, str]] = set()
     times: list[float] = []
 
@@ -52,11 +52,11 @@ def history_of(events: Iterable[LoggedEvent]) -> History:
         if event.session:
             shown = {(event.session, record) for record in event.shown}
             seen |= shown
-            told |= shown
+            met |= shown
             opened |= {(event.session, record) for record in event.opened}
 
     history.days = (max(times) - min(times)) / DAY if times else 0.0
-    history.sessions = len({session for session, _ in told})
-    history.shown.update(record for _, record in told)
-    history.opened.update(record for _, record in told & opened)
+    history.sessions = len({session for session, _ in met})
+    history.shown.update(record for _, record in met)
+    history.opened.update(record for _, record in met & opened)
     return history

@@ -1,6 +1,6 @@
 """The ladder: a lesson that was shown and broken again becomes a draft of a rule with a check.
 
-It waits for a person. A check comes with its examples: the lesson says in quotation marks what is
+It waits for a person. A check has its examples: the lesson says in quotation marks what is
 right and what breaks it.
 """
 

@@ -25,7 +25,7 @@ from orbit_registry.hook.events import (
 )
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.reach import SKIPS, TRIAL
-from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
 
@@ -243,7 +243,7 @@ def check_loop(
     """
     now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
-    context = LoopContext(RecordSet(()), workspace.kinds, workspace.config, log=log)
+    context = LoopContext(workspace, Reading(workspace), config=workspace.config, log=log)
     checks = [check for check in all_checks() if check.code.startswith("ORB9")]
 
     return CheckOutcome(

@@ -21,6 +21,7 @@ from orbit_loop.retro.keep import recorded_retros
 from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
+from orbit_registry.formats.globs import literal_start
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.wording import normalised
@@ -206,7 +207,7 @@ class _Page:
         part = _weight_share(self._weights.vector(terms(_wording(learning))).squares, self._terms)
         paths = [
             path
-            for path in map(_literal_prefix, learning.scope.paths)
+            for path in map(_named_path, learning.scope.paths)
             if path and path in self.skill.text
         ]
 
@@ -326,12 +327,12 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     return Draft(skill.path, ADDITIVE, title, reason, tuple(by_text), ids, diff)
 
 
-def _literal_prefix(glob: str) -> str:
-    """Return a glob up to its first wildcard, as a page would name it;
+def _named_path(glob: str) -> str:
+    """Return the path or the folder of a glob, as a page would name it;
     empty for what most pages hold.
     """
-    plain = re.split(r"[*?\[{!]", glob, maxsplit=1)[0].rstrip("/")
-    return plain if len(plain) > 3 and ("/" in plain or "." in plain) else ""
+    path = literal_start(glob)
+    return path if len(path) > 3 and ("/" in path or "." in path) else ""
 
 
 def _wording(learning: Record) -> str:

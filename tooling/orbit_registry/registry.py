@@ -79,17 +79,28 @@ class Registry(Verbs):
         *,
         assume: str | None = None,
         dry_run: bool = False,
-        on_step: Callable[[str, int, int], None] = lambda step, done, of: None,
+        on_step: Callable[[str], None] = lambda step: None,
+        on_progress: Callable[[str, int, int], None] = lambda step, done, of: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository. `on_step` gets what is done next, and how much of it is done of how much.
+        repository. `on_step` gets what is done next; `on_progress` also how much of it is done, of
+        how much.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
+        steps: list[str] = []
+
+        def report(step: str, done: int, of: int) -> None:
+            if steps[-1:] != [step]:
+                steps.append(step)
+                on_step(step)
+
+            on_progress(step, done, of)
+
         return import_and_baseline(
-            Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
+            Path(path), source, assume=assume, dry_run=dry_run, on_step=report
         )
 
     @classmethod

@@ -129,7 +129,7 @@
 /* Diagrams are drawn by a script that only pages with one load. */
 if (document.querySelector(".orbit-diagram")) import("./diagrams.js");
 
-/* The log beside a decision has its neighbours; whoever scrolls or enters it gets all decisions. */
+/* The log next to a decision has its neighbours; it gets all decisions when it is scrolled or entered. */
 (() => {
   "use strict";
   const log = document.querySelector("[data-orbit-log]");

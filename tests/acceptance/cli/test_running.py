@@ -11,9 +11,9 @@ from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 from tests.files import commit, events
 
+from orbit_registry.answers.call import Caller
 from orbit_registry.errors import RefusedError
 from orbit_registry.mcp.dispatch import reply
-from orbit_registry.mcp.tool import Caller
 from orbit_registry.mcp.tools import available_tools
 from orbit_registry.model.kind import SHIPPED
 from orbit_registry.registry import Registry

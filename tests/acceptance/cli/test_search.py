@@ -9,8 +9,8 @@ import duckdb
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.mcp import read_tools
-from orbit_registry.mcp.tool import Caller, ToolCall
+from orbit_registry.answers.call import Caller
+from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 QUESTIONS = (
@@ -41,8 +41,9 @@ def test_a_question_in_sql_finds_the_same(shell: Any) -> None:
         assert text not in leads or [row["id"] for row in rows] == [leads[text]], text
         found = [(hit["id"], round(hit["score"], 4)) for hit in hits]
         assert [(row["id"], round(row["score"], 4)) for row in rows] == found, text
-        question = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
-        assert read_tools.query(question).data["rows"] == rows, text
+        caller = Caller("agent", "")
+        asked = reply("query", {"sql": sql}, caller, lambda: Registry.open(shell.root))
+        assert asked.structured["data"]["rows"] == rows, text
     if not duckdb.__version__.startswith("1."):  # which can't ask it once for each row
         each = shell.data(
             "query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))"

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.checks import engine
-from orbit_registry.checks.context import collect_inputs
 from orbit_registry.checks.engine import CheckOutcome, run_uncached
+from orbit_registry.checks.inputs import collect_inputs
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.journal import FileChange

@@ -15,6 +15,7 @@ from mcp import types
 from tests.extras.enforce.test_run import NO_PRINT, decide
 from tests.files import commit, configure, events, write
 
+from orbit_registry.answers.call import Caller
 from orbit_registry.cli.main import run
 from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.hook.index import Index
@@ -24,7 +25,6 @@ from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
 from orbit_registry.mcp.server import _tool as as_listed
 from orbit_registry.mcp.server import open_registry
-from orbit_registry.mcp.tool import Caller
 from orbit_registry.mcp.tools import ALIASES, PREFIX, available_tools, listed_tools
 from orbit_registry.model.fields import ID
 from orbit_registry.model.kind import load_kinds

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tests.extras.enforce.test_run import NO_PRINT, decide
 
+from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError
 from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import Reply, reply
-from orbit_registry.mcp.tool import Caller
 from orbit_registry.mcp.tools import available_tools
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author

@@ -22,6 +22,8 @@ from orbit_registry.site.urls import safe_segment
 AREAS, EVENTS = "areas/", "events/"
 MOST = 2000
 """Rows of a table; a larger page is slow to open. The pages of repositories have all records."""
+ANSWERS = 500
+"""Rows of an answer of the report."""
 _ON_HOME = 20
 _RECORDS = f"""
 SELECT repository, id, kind FROM records
@@ -104,7 +106,7 @@ def overview_of(lake: Lake, kinds: KindTable, title: str) -> Overview:
 
     places = Places(kinds, records, names)
     events = query(lake, _EVENTS).as_data()
-    return Overview(title, places, repositories, areas, events, report(lake, None, rows=MOST))
+    return Overview(title, places, repositories, areas, events, report(lake, None, rows=ANSWERS))
 
 
 def navigation() -> dict[str, str]:
@@ -247,7 +249,7 @@ def _answer(overview: Overview, answer: Answer) -> Iterator[str]:
 
     if result.is_cut:
         command = f"`orbit fleet report {answer.question.name} --rows N`"
-        yield f"These are the first {MOST}; {command} shows more."
+        yield f"These are the first {ANSWERS}; {command} shows more."
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

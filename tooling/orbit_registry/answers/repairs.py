@@ -1,7 +1,5 @@
 """`resolve` and `baseline`: a merge repaired, and findings that are accepted for now."""
 
-from collections import Counter
-
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
@@ -43,9 +41,9 @@ def update(call: Call) -> Answer:
     orbit baseline update && git diff .orbit/baseline.yaml
     """
     workspace = call.workspace
-    before = Counter(read_baseline(workspace)[0].counts)
+    before = read_baseline(workspace)[0]
     count, changed = update_baseline(workspace)
-    after = Counter(read_baseline(workspace)[0].counts)
+    after = read_baseline(workspace)[0]
     added = (after - before).total()
     gone = (before - after).total()
     change = f": {added} new, {gone} gone" if changed else ", as before"

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.checks.check import Announce, check_of, run_checks
-from orbit_registry.checks.context import collect_inputs, load_context
+from orbit_registry.checks.context import load_context
+from orbit_registry.checks.inputs import collect_inputs
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.adoption import backfill, importer, plan_adoption
@@ -49,9 +50,8 @@ def apply_fixes(
             applied.done.append(diagnostic)
 
     with nullcontext() if dry_run else writing(workspace):  # which ends every unfinished step
-        context = replace(
-            load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority
-        )
+        inputs = collect_inputs(workspace, against, datetime.now(UTC))
+        context = load_context(inputs, authority=authority)
         fixable = [
             diagnostic
             for diagnostic in run_checks(context)

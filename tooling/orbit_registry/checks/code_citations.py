@@ -9,7 +9,6 @@ from orbit_registry.repository.change import change_since
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState
 from orbit_registry.search.source_files import SourceFiles
-from orbit_registry.workspace.cache import digest, row_reader, to_row
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.workspace import Workspace
 
@@ -24,7 +23,7 @@ def cited_in_code(workspace: Workspace, reading: Reading, facts: VcsState) -> In
         return NONE_CITED
 
     files = (*facts.tracked, *facts.untracked)
-    citations = _bad_citations(workspace, reading, SourceFiles(workspace, records, files))
+    citations = list(bad_citations(SourceFiles(workspace, records, files)))
     if facts.against is None or not facts.base_commit or not citations:
         return citations, frozenset()
 
@@ -36,22 +35,3 @@ def cited_in_code(workspace: Workspace, reading: Reading, facts: VcsState) -> In
         added.update((path, line) for line in change.added_lines(path, text))
 
     return citations, places & added
-
-
-def _bad_citations(
-    workspace: Workspace, reading: Reading, sources: SourceFiles
-) -> Sequence[BadCitation]:
-    """Return what is wrong with the citations; the cache keeps it until one of its causes changes:
-    what the files cite, the records, the names of files, and the addresses of the project.
-    """
-    key = digest(
-        workspace.kinds.fingerprint,
-        workspace.git.web_addresses(),
-        sorted((path, state.sha256) for path, state in reading.states.items()),
-        sources.tracked,
-        list(sources.citations()),
-    )
-    rows = workspace.cache.memo(
-        "bad citations", key, lambda: list(map(to_row, bad_citations(sources)))
-    )
-    return list(map(row_reader(BadCitation), rows))

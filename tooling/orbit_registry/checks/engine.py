@@ -8,7 +8,8 @@ from functools import partial
 from typing import cast
 
 from orbit_registry.checks.check import Announce, run_checks
-from orbit_registry.checks.context import Files, Inputs, collect_inputs, load_context, record_count
+from orbit_registry.checks.context import load_context
+from orbit_registry.checks.inputs import Files, Inputs, collect_inputs
 from orbit_registry.errors import OrbitError
 from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -127,10 +128,8 @@ def gate(
     parts = _compared(workspace, baseline, result, against)
     new = result.diagnostics if everything else parts.new
     if against is not None and any(row.check is None for row in new) and not everything:
-        at_base = Counter(_at_base(workspace, against).counts)
-        new = _compared(
-            workspace, Baseline(Counter(baseline.counts) | at_base), result, against
-        ).new
+        at_base = _at_base(workspace, against)
+        new = _compared(workspace, baseline | at_base, result, against).new
 
     chosen = partial(_within, selected_paths)
     diagnostics = [  # with the reason why a fix was refused
@@ -269,10 +268,18 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     diagnostics = tuple(diagnostic for diagnostic in every if diagnostic.allowed is None)
     allowed = tuple(diagnostic for diagnostic in every if diagnostic.allowed is not None)
 
-    result = Result(diagnostics, record_count(inputs), inputs.facts.base, allowed)
+    result = Result(diagnostics, _record_count(inputs.reading), inputs.facts.base, allowed)
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
     return result, files.is_steady and lasts
+
+
+def _record_count(reading: Reading) -> int:
+    """Return how many records there are, unreadable files among them."""
+    valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
+    problems = reading.collection.problems
+    broken = {problem.location.path for problem in problems if problem.code != BROKEN}
+    return len(valid | broken)
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
@@ -285,10 +292,10 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     parts = apply(current, diagnostics)
     gone = Counter(_gone(workspace, parts))
     # Of checks that did not run, and of documents that are not checked out.
-    unseen = Counter(current.counts) - Counter(map(baseline_key, parts.baselined)) - gone
-    baseline = Baseline(Counter(baseline_of(diagnostics).counts) + unseen)
+    unseen = current - Counter(map(baseline_key, parts.baselined)) - gone
+    baseline = baseline_of(diagnostics) + unseen
 
-    return len(baseline), write_baseline(workspace, baseline)
+    return baseline.total(), write_baseline(workspace, baseline)
 
 
 def take_into_baseline(
@@ -300,12 +307,10 @@ def take_into_baseline(
     added = baseline_of(apply(baseline_of(before), after).new)
     current, broken = read_baseline(workspace)
     resolved = Counter(apply(current, after).resolved)
-    if not broken and (len(added) or resolved):
-        write_baseline(
-            workspace, Baseline(Counter(current.counts) - resolved + Counter(added.counts))
-        )
+    if not broken and (added or resolved):
+        write_baseline(workspace, current - resolved + added)
 
-    return len(added)
+    return added.total()
 
 
 def _subject(diagnostic: Diagnostic) -> tuple[str, str]:

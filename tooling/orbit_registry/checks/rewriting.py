@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
-from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.journal import FileChange
 
 
@@ -13,24 +13,14 @@ def rewritten(
     context: CheckContext, record: Record, data: Mapping[str, object], *, touch: bool = True
 ) -> FileChange | None:
     """Return the change that makes a record's file hold data, with the time if `touch`;
-    None where it breaks the schema or can't be read.
+    None where that is refused or can't be done.
     """
-    text = context.text(record.path)
-    if text is None:
+    from orbit_registry.repository.writer import prepare_edit  # brings ruamel, as only a fix does
+
+    try:
+        return prepare_edit(context.workspace, record, lambda _: data, touch=touch)[0]
+    except OrbitError:
         return None
-    if data == dict(record.data):
-        return FileChange(record.path, text, text)
-
-    updated = dict(data)
-    if touch:
-        updated["updated_at"] = format_time(context.now)
-    if not record.kind.schema.is_valid(updated):
-        return None
-
-    from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
-
-    after = rewrite(text, updated, order=record.kind.schema.properties)
-    return FileChange(record.path, text, after)
 
 
 def follow_moves(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:

@@ -6,11 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.notes import visibility_of as notes_on_visibility
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.untrusted import escaped_line, json_text
@@ -21,7 +22,7 @@ from orbit_registry.render.records import unread_text
 from orbit_registry.repository.reader import LEGACY_LAYOUT
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import inside, read_text, write_atomic
-from orbit_registry.workspace.workspace import Workspace, path_from_root
+from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.matching.visibility import Visibility
@@ -173,11 +174,9 @@ def visibility_of(registry: Registry, records: Sequence[Record]) -> Mapping[str,
 
     What a command has written stays written, whatever git answers.
     """
-    try:
-        return registry.visibility(records)
-    except OrbitError as error:
-        print_note(f"where agents are shown it is not known: {error.message}")
-        return {}
+    judged, notes = notes_on_visibility(registry, records)
+    print_notes(notes)
+    return judged
 
 
 def visibility_text(judged: Mapping[str, Visibility], record: Record) -> str:
@@ -206,18 +205,7 @@ def from_root(registry: Registry, path: str) -> str:
 
     Links in its parent folders are resolved; it need not exist. A folder that exists ends with "/".
     """
-    if not path:
-        raise UsageError(
-            "a path is empty", hint="`.` is the folder you are in; a shell variable may be unset"
-        )
-
-    relative = path_from_root(registry.workspace.root, Path.cwd(), path)
-    is_folder = (
-        relative != ""
-        and not relative.endswith("/")
-        and (registry.workspace.root / relative).is_dir()
-    )
-    return f"{relative}/" if is_folder else relative
+    return Call(lambda: registry).path(path)
 
 
 def edited_path(workspace: Workspace, name: str) -> str:

@@ -282,7 +282,7 @@ def import_records(
             source,
             assume=assume,
             dry_run=dry_run,
-            on_step=show,
+            on_progress=show,
         )
 
     emit(

@@ -182,6 +182,20 @@ class Glob:
         return f"(?:{'|'.join(choices)})"
 
 
+def literal_start(text: str) -> str:
+    """Return the only path that a glob matches, or the literal directory of all matches.
+
+    It is empty for the root, and for a glob that excludes or can't be read.
+    """
+    glob = parse_glob(text)
+    if not isinstance(glob, Glob) or glob.exclude:
+        return ""
+
+    paths = {alternative.path for alternative in glob.alternatives}
+    only = paths.pop()
+    return glob.literal_prefix if only is None or paths else only
+
+
 def literal_of(segment: str) -> str | None:
     """Return the only text that a canonical segment, or a part of one, matches.
 

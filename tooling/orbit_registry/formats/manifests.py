@@ -1,7 +1,7 @@
 """Manifests: the packages that a project says it depends on, each with its place and its group.
 
 Everything that asks what a project depends on reads it here. A new manifest is a row of
-`manifests.yaml`, or a reader and a line of `_PARSED`.
+`manifests.yaml`, or a reader and a line of `_READERS`.
 """
 
 import ast
@@ -183,32 +183,6 @@ def _requirement(texts: Any, group: str = "") -> _Names:
             yield _Named(match[1], text, group=group)
 
 
-def _pyproject(text: str) -> _Names:
-    data: Mapping[str, Any] = _toml(text)
-    project = data.get("project", {})
-    yield from _requirement(project.get("dependencies"))
-    yield from _requirement(data.get("build-system", {}).get("requires"), "build")
-
-    for tables in (project.get("optional-dependencies", {}), data.get("dependency-groups", {})):
-        for group, texts in tables.items():
-            yield from _requirement(texts, group)
-
-    poetry = data.get("tool", {}).get("poetry", {})
-    for group, table in (("", poetry), *poetry.get("group", {}).items()):
-        for key in table.get("dependencies") or ():
-            yield _Named(key, key, "dependencies", group)
-        for key in table.get("dev-dependencies") or ():
-            yield _Named(key, key, "dev-dependencies", "dev")
-
-    tool = data.get("tool", {})
-    yield from _requirement(tool.get("uv", {}).get("dev-dependencies"), "dev")
-    for group, texts in tool.get("pdm", {}).get("dev-dependencies", {}).items():
-        yield from _requirement(texts, group)
-    for group, table in tool.get("hatch", {}).get("envs", {}).items():
-        yield from _requirement(table.get("dependencies"), group)
-        yield from _requirement(table.get("extra-dependencies"), group)
-
-
 _COMPILED = re.compile(r"(?m)pip-compile|pip compile|^[ \t]+# via |--hash=")
 _FROZEN = re.compile(r"(?i)#.*added by pip freeze")
 
@@ -323,28 +297,6 @@ def _setup_py(text: str) -> _Names:
             yield from _requirement(texts, groups[node.arg])
 
 
-def _pipfile(text: str) -> _Names:
-    data: Mapping[str, Any] = _toml(text)
-    for group, name in (("", "packages"), ("dev", "dev-packages")):
-        for key in data.get(name, {}):
-            yield _Named(key, key, name, group)
-
-
-def _keys_of(*tables: tuple[str, str], of: Callable[[str], Any]) -> Callable[[str], _Names]:
-    """Return a reader of the keys in tables, each table with its group."""
-
-    def read(text: str) -> _Names:
-        data = of(text) or {}
-        for group, path in tables:
-            table: Any = data
-            for name in path.split("/"):
-                table = (table or {}).get(name)
-            for key in table or ():
-                yield _Named(str(key), str(key), path.rpartition("/")[2], group)
-
-    return read
-
-
 _GEM = re.compile(
     r"\s*(?:group\s*\(?(?P<group>[^#]*?)\)?\s*do\b|(?P<end>end\b)"
     r"|gem[ \t(]+(?P<text>['\"](?P<name>[\w.-]+)['\"])(?P<tail>.*))"
@@ -366,13 +318,6 @@ def _gemfile(text: str) -> _Names:
         _, *tail = _GEM_GROUP.split(match["tail"])
         groups = re.findall(r"\w+", tail[0] if tail else block)
         yield _Named(match["name"], match["text"], group=groups[0] if groups else "")
-
-
-def _composer(text: str) -> _Names:
-    data = json.loads(text)
-    for group, table in (("", "require"), ("dev", "require-dev")):
-        for key in data.get(table, {}):
-            yield _Named(key, json.dumps(key), table, group)
 
 
 def _conda(text: str) -> _Names:
@@ -397,26 +342,6 @@ def _deno(text: str) -> _Names:
 _SPECIFIER = re.compile(r"(?:npm:|jsr:|https?://[^/]+/(?:npm/|x/|v\d+/)?)/?(@?[^@?]+)")
 
 
-def _catalogs(text: str) -> _Names:
-    data: Any = load(text)
-    catalogs = data.get("catalogs", {}) if isinstance(data, dict) else {}
-    for table in (data.get("catalog") or {}, *catalogs.values()):
-        for key in table:
-            yield _Named(key, key)
-
-
-def _chart(text: str) -> _Names:
-    data: Any = load(text)
-    for entry in data.get("dependencies") or ():
-        yield _Named(str(entry["name"]), str(entry["name"]))
-
-
-def _vcpkg(text: str) -> _Names:
-    for entry in json.loads(text).get("dependencies", []):
-        name = entry["name"] if isinstance(entry, dict) else entry
-        yield _Named(name, json.dumps(name))
-
-
 def _pom(text: str) -> _Names:
     for block in _without_comments("a.xml", text).split("<dependency>")[1:]:
         block, end, _ = block.partition("</dependency>")
@@ -430,33 +355,6 @@ def _pom(text: str) -> _Names:
             scope = re.search(r"<scope>\s*([^<\s]+)", block)
             tested = "test" if scope is not None and scope[1] == "test" else ""
             yield _Named(name, artifact[0], group=tested)
-
-
-def _package_json(text: str) -> _Names:
-    data = json.loads(text)
-    for group, table in (
-        ("", "dependencies"),
-        ("dev", "devDependencies"),
-        ("peer", "peerDependencies"),
-        ("optional", "optionalDependencies"),
-    ):
-        for key, value in data.get(table, {}).items():
-            alias = re.match(r"npm:(@?[^@]+)", value) if isinstance(value, str) else None
-            name = alias[1] if alias else key
-            yield _Named(name, json.dumps(key, ensure_ascii=False), table, group)
-
-
-def _cargo(text: str) -> _Names:
-    data: Mapping[str, Any] = _toml(text)
-    for table in (data, data.get("workspace", {}), *data.get("target", {}).values()):
-        for group, name in (
-            ("", "dependencies"),
-            ("dev", "dev-dependencies"),
-            ("build", "build-dependencies"),
-        ):
-            for key, value in table.get(name, {}).items():
-                package = value.get("package", key) if isinstance(value, dict) else key
-                yield _Named(package, key, name, group)
 
 
 def _catalogue(text: str) -> _Names:
@@ -485,7 +383,59 @@ _FOR_TESTS = re.compile(
 """A line whose package is for those who work on the project: of Gradle, Ruby, .NET, Elixir, sbt."""
 
 
-def _by_regex(row: Mapping[str, str]) -> Callable[[str], _Names]:
+_Row = Mapping[str, Any]
+_PARSERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "toml": _toml, "yaml": load}
+
+
+def _by_tables(row: _Row) -> Callable[[str], _Names]:
+    """Return a reader of the keys of tables, and of the entries of lists, that a row names."""
+
+    def read(text: str) -> _Names:
+        data = _PARSERS[row["parser"]](text)
+        for path, group in row.get("requirements", {}).items():
+            for star, texts in _values_at(data, path):
+                yield from _requirement(texts, group.replace("*", star))
+
+        for path, group in row.get("names", {}).items():
+            for _, entries in _values_at(data, path):
+                for entry in entries:
+                    name = entry["name"] if isinstance(entry, dict) else entry
+                    yield _Named(name, _spelled(row, name), group=group)
+
+        for path, group in row.get("keys", {}).items():
+            table = path.rpartition("/")[2]
+            for star, entries in _values_at(data, path):
+                for key in entries:
+                    name = _alias(row, entries[key]) or key
+                    yield _Named(name, _spelled(row, key), table, group.replace("*", star))
+
+    return read
+
+
+def _values_at(data: Any, path: str, star: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what a path leads to, each with the name that `*` is."""
+    name, _, below = path.partition("/")
+    for key, value in data.items() if name == "*" else [(star, data.get(name))]:
+        if value and below:
+            yield from _values_at(value, below, key)
+        elif value:
+            yield key, value
+
+
+def _alias(row: _Row, value: object) -> Any:
+    """Return the package that a key is an alias of; None of its own name."""
+    if isinstance(value, dict):
+        return value.get(row.get("package"))
+
+    alias = re.match(row["alias"], value) if "alias" in row and isinstance(value, str) else None
+    return alias[1] if alias else None
+
+
+def _spelled(row: _Row, name: str) -> str:
+    return json.dumps(name, ensure_ascii=False) if row["parser"] == "json" else name
+
+
+def _by_regex(row: _Row) -> Callable[[str], _Names]:
     """Return a reader of what the pattern of a row finds outside of comments."""
     compiled = re.compile(row["finds"])
     syntax = f"a.{row.get('comments', '')}"
@@ -518,39 +468,25 @@ def _without_comments(syntax: str, text: str) -> str:
     return "".join((*parts, text[last:]))
 
 
-_PARSED: Mapping[str, Callable[[str], _Names]] = {
-    r"pyproject\.toml": _pyproject,
+_READERS: Mapping[str, Callable[[str], _Names]] = {
     r"(.*[-_.])?requirements([-_.].*)?\.(txt|in)": _requirements,
     r"(.*[-_.])?constraints([-_.].*)?\.(txt|in)": _constraints,
-    r"package\.json": _package_json,
-    r"cargo\.toml": _cargo,
     r"go\.mod": _go_mod,
     r".*\.versions\.toml": _catalogue,
     r"pom\.xml": _pom,
     r"setup\.cfg": _setup_cfg,
     r"setup\.py": _setup_py,
-    r"pipfile": _pipfile,
     r"(.*[-_.])?environment([-_.].*)?\.ya?ml|conda\.ya?ml": _conda,
     r"gemfile|gems\.rb": _gemfile,
-    r"composer\.json": _composer,
     r"deno\.jsonc?|import_map\.json": _deno,
-    r"pnpm-workspace\.yaml": _catalogs,
-    r"chart\.yaml": _chart,
-    r"vcpkg\.json": _vcpkg,
-}
-_KEYS: Mapping[str, Callable[[str], _Names]] = {
-    r"pubspec\.yaml": _keys_of(
-        ("", "dependencies"), ("dev", "dev_dependencies"), ("", "dependency_overrides"), of=load
-    ),
-    r"shard\.yml": _keys_of(("", "dependencies"), ("dev", "development_dependencies"), of=load),
-    r"elm\.json": _keys_of(
-        ("", "dependencies/direct"), ("test", "test-dependencies/direct"), of=json.loads
-    ),
 }
 
 
 @cache
 def _readers() -> Mapping[str, Callable[[str], _Names]]:
     """Return the readers by the pattern of a manifest's name in lower case."""
-    rows = cast("list[Mapping[str, str]]", load(_DATA.read_text("utf-8")))
-    return {**_PARSED, **_KEYS, **{row["files"]: _by_regex(row) for row in rows}}
+    readers = dict(_READERS)
+    for row in cast("list[_Row]", load(_DATA.read_text("utf-8"))):
+        readers[row["files"]] = _by_tables(row) if "parser" in row else _by_regex(row)
+
+    return readers

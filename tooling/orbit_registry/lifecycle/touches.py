@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 from orbit_registry.errors import listed
+from orbit_registry.formats.globs import literal_start
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.judgements.same_decision import COMMON
 from orbit_registry.model.ids import OVERRIDES, RELATED
@@ -324,25 +325,13 @@ def _narrower(glob: str, other: str) -> str:
     if glob == other:
         return glob if not glob.startswith("!") else ""
 
-    folder, of_other = _folder(glob), _folder(other)
+    folder, of_other = literal_start(glob), literal_start(other)
     if of_other and f"{folder}/".startswith(f"{of_other}/") and _is_whole(other):
         return glob
     if folder and f"{of_other}/".startswith(f"{folder}/") and _is_whole(glob):
         return other
 
     return ""
-
-
-def _folder(glob: str) -> str:
-    """Return the folder or file before the first sign of a glob; empty for one that excludes."""
-    if glob.startswith("!"):
-        return ""
-
-    positions = [at for sign in "*?[{" if (at := glob.find(sign)) >= 0]
-    if not positions:
-        return glob.strip("/")
-
-    return glob[: min(positions)].rpartition("/")[0].strip("/")
 
 
 def _is_whole(glob: str) -> bool:

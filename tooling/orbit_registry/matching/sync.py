@@ -456,7 +456,7 @@ def _parts(
         due = inputs.due.get(path)
         state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
         read = inputs.reading.digests[path], inputs.files[path]
-        return repr((*read, common, state, rejected.get(path), moves))
+        return digest(*read, common, state, rejected.get(path), moves)
 
     def make(path: str) -> list[object]:
         part = compiler.part_of(

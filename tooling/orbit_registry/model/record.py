@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.model.ids import Link, natural_key
@@ -25,6 +26,14 @@ class Source:
     heading: str | None = None
     format: str | None = None
     authority: str = "record"
+
+
+@lru_cache(maxsize=1 << 14)
+def _source(*values: object) -> Source:
+    """Return the source that a record states: all that asks for one gets the same."""
+    names = ("path", "heading", "format", "authority")
+    pairs = zip(names, values, strict=True)
+    return Source(**{name: str(value) for name, value in pairs if value is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +267,7 @@ class Record:
         if not isinstance(value, dict):
             return None
 
-        fields = ("path", "heading", "format", "authority")
-        return Source(**{name: str(value[name]) for name in fields if name in value})
+        return _source(*map(value.get, ("path", "heading", "format", "authority")))
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return a field that is a list of texts; empty if absent."""

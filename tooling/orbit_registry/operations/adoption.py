@@ -70,9 +70,9 @@ from orbit_registry.workspace.workspace import Workspace
 
 OnStep = Callable[[str, int, int], None]
 """Gets what is done next, how much of it is done, and how much there is."""
-_BESIDE = (".yaml", ".yml", ".json", ".toml")
+_SIDECAR_SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 _NAMED = 3  # rejected options that a report names
-_NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
+_SIDECAR_NAMES = ("metadata", "meta", "adr", "decision", "index")
 """Files next to a document that may state its status."""
 
 
@@ -172,9 +172,9 @@ def plan_adoption(
     outcomes: list[Outcome] = []
     ordered = _main_folder_first(workspace, paths)
     documents = list(_documents(workspace, ordered, outcomes, on_step))
-    beside = dict(_statuses_beside(workspace, documents))
+    sidecars = dict(_sidecars(workspace, documents))
 
-    decisions = decisions_in(documents, registry, by_name, beside)
+    decisions = decisions_in(documents, registry, by_name, sidecars)
     outcomes += decisions.outcomes
 
     take = partial(new_ids, workspace, kind, dry_run=dry_run)
@@ -243,7 +243,7 @@ def _documents(
             yield document
 
 
-def _statuses_beside(
+def _sidecars(
     workspace: Workspace, documents: Iterable[Document]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each silent document with the status that a file next to it states, and its name."""
@@ -252,22 +252,22 @@ def _statuses_beside(
         if not any(entry.status == "unknown" and not entry.status_raw for entry in entries):
             continue
 
-        for path in _paths_beside(document.path):
+        for path in _sidecar_paths(document.path):
             status = _status_in(workspace, path) if (workspace.root / path).is_file() else ""
             if status:
                 yield document.path, (status, posixpath.basename(path))
                 break
 
 
-def _paths_beside(path: str) -> Iterator[str]:
+def _sidecar_paths(path: str) -> Iterator[str]:
     stem = posixpath.splitext(path)[0]
     folder, _, name = stem.rpartition("/")
     stems = [stem]
     if name.lower() in GENERIC_NAMES and folder:
-        stems += [f"{folder}/{other}" for other in _NAMES_BESIDE]
+        stems += [f"{folder}/{other}" for other in _SIDECAR_NAMES]
 
     for each in stems:
-        for suffix in _BESIDE:
+        for suffix in _SIDECAR_SUFFIXES:
             yield f"{each}{suffix}"
 
 

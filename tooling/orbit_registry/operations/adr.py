@@ -4,8 +4,9 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from orbit_registry.errors import (
     plural,
 )
 from orbit_registry.formats.adr import writer
-from orbit_registry.formats.adr.model import AdrDocument, is_same_title
+from orbit_registry.formats.adr.model import AdrDocument, Section, is_same_title
 from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document
@@ -39,7 +40,7 @@ from orbit_registry.operations.adr_style import (
 )
 from orbit_registry.operations.document_facts import FEATURE
 from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
-from orbit_registry.repository.codec import list_in, mapping_in
+from orbit_registry.repository.codec import mapping_in
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, home_of, prompts_of
 from orbit_registry.repository.guard import (
     refuse_hidden,
@@ -58,7 +59,6 @@ from orbit_registry.repository.writer import (
     writing,
 )
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
@@ -91,6 +91,12 @@ class NewAdr:
     """Ids of live decisions that it replaces; its document says so."""
 
 
+_AXES = ("paths", "tags", "uses")
+"""What of a new decision goes into its scope."""
+_FOR_PEOPLE = ("style", "supersedes")
+"""What no program gives."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddResult:
     """A new decision: its record, its document, and which number was the highest before it."""
@@ -108,35 +114,18 @@ def new_adr(
     status: str | None = "proposed",
 ) -> NewAdr:
     """Return a decision of the fields that a program gives; those of another form are left out."""
-    axes = mapping_in(fields, "scope")
+    scope = mapping_in(fields, "scope")
+    arguments: dict[str, Any] = {"key": key, "ensured": ensured, "status": status}
+    for field in dataclass_fields(NewAdr):
+        value = scope.get(field.name) if field.name in _AXES else fields.get(field.name)
+        if field.name in arguments or field.name in _FOR_PEOPLE:
+            continue
+        if field.default == () and isinstance(value, list | tuple):
+            arguments[field.name] = tuple(map(str, value))
+        elif field.default is None and isinstance(value, str):
+            arguments[field.name] = value
 
-    def text(name: str) -> str | None:
-        value = fields.get(name)
-        return value if isinstance(value, str) else None
-
-    def words(holder: Mapping[str, object], name: str) -> tuple[str, ...]:
-        value = holder.get(name)
-        if not isinstance(value, (list, tuple)):
-            return ()
-        return tuple(map(str, value))
-
-    arguments: dict[str, Any] = {}
-    for name in ("feature", "date", "summary", "body", "review_by"):
-        arguments[name] = text(name)
-
-    for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from", "revisit_when"):
-        arguments[name] = words(fields, name)
-
-    for name in ("paths", "tags", "uses"):
-        arguments[name] = words(axes, name)
-
-    return NewAdr(
-        title=str(fields.get("title") or ""),
-        status=status,
-        key=key,
-        ensured=ensured,
-        **arguments,
-    )
+    return NewAdr(str(fields.get("title") or ""), **arguments)
 
 
 def add_adr(
@@ -364,26 +353,12 @@ def _new_files(
     body = request.body or ""
     refuse_secrets(f"the text of {request.title!r}", body)
     refuse_hidden({"title": request.title, "body": body.removeprefix("\ufeff")})
-
-    if request.style == "log" and request.supersedes:
-        sentence = ", ".join(record.id for record in _replaced(workspace, request))
-        request = replace(request, body=f"Supersedes {sentence}\n\n{body}")
-
     if request.style == "log":
-        path = _log_of(workspace.config, request.feature)
-        _refuse_missing_log(workspace, path)
-        new = new_entry(workspace, kind, path, fields, request.body)
+        new = _log_with_entry(workspace, kind, request, fields)
     else:
-        neighbours = neighbours_in(workspace, workspace.config.adr.folder)
-        path = new_path(neighbours, record_id, request.title, str(request.date))
-        if (workspace.root / path).exists():
-            raise RefusedError(f"{path} is there already", hint="give another title")
+        new = _new_document(workspace, kind, request, fields, status)
 
-        inside(workspace.root, path)
-        document = new_text(kind, neighbours, path, fields, status)
-        document = _with_body(path, document, request.body)
-        new = NewText(path, None, _with_sentence(path, document, _replaced(workspace, request)))
-
+    path = new.path
     source = {"path": path}
     if new.heading:
         source["heading"] = new.heading
@@ -406,6 +381,47 @@ def _new_files(
         )
 
     return [FileChange(path, new.before, new.after), FileChange(record.path, None, text)], record
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """The document of a new decision, as it was and as it will be,
+    and how the record finds the decision in it.
+    """
+
+    path: str
+    before: str | None
+    after: str
+    heading: str | None = None
+    """What the record's `source.heading` says; None where the document is the decision's own."""
+    names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
+
+
+def _log_with_entry(
+    workspace: Workspace, kind: Kind, request: NewAdr, fields: Mapping[str, str]
+) -> NewText:
+    body = request.body
+    if request.supersedes:
+        sentence = ", ".join(record.id for record in _replaced(workspace, request))
+        body = f"Supersedes {sentence}\n\n{body or ''}"
+
+    path = workspace.config.adr.log or f"{workspace.config.design}/{request.feature}/{LOG_NAME}"
+    _refuse_missing_log(workspace, path)
+    return new_entry(workspace, kind, path, fields, body)
+
+
+def _new_document(
+    workspace: Workspace, kind: Kind, request: NewAdr, fields: Mapping[str, str], status: str
+) -> NewText:
+    neighbours = neighbours_in(workspace, workspace.config.adr.folder)
+    path = new_path(neighbours, fields["id"], request.title, str(request.date))
+    if (workspace.root / path).exists():
+        raise RefusedError(f"{path} is there already", hint="give another title")
+
+    inside(workspace.root, path)
+    document = new_text(kind, neighbours, path, fields, status)
+    document = _with_body(path, document, request.body)
+    return NewText(path, None, _with_sentence(path, document, _replaced(workspace, request)))
 
 
 def _refuse_other_title(title: str, entry: AdrDocument | None) -> None:
@@ -450,41 +466,21 @@ def _with_sentence(path: str, document: str, replaced: Sequence[Record]) -> str:
             name = f"[{record.id}]({link})"
         links.append(name)
 
-    entries = read_document(document, path).entries
-    sections = entries[0].sections if entries else ()
     lines = document.split("\n")
-    prose = (each for each in sections if each.key not in _FACT_SECTIONS)
-    first = next(prose, None)
-    at = len(lines) if first is None else first.position.line - 1
+    at = _start_of_prose(_sections_of(document, path), lines)
     above = "\n".join(lines[:at]).rstrip()
     sentence = f"Supersedes {', '.join(links)}"
     return "\n".join([above, "", sentence, "", *lines[at:]])
 
 
 def _fields(request: NewAdr) -> dict[str, object]:
-    names = (
-        "title",
-        "status",
-        "date",
-        "tasks",
-        "feature",
-        "deciders",
-        "summary",
-        "labels",
-        "distinct_from",
-        "key",
-        "ensured",
-        "review_by",
-        "revisit_when",
-    )
-    fields: dict[str, object] = {}
-    for name in names:
-        value = getattr(request, name)
-        fields[name] = list(value) if isinstance(value, tuple) else value
+    """Return the fields of the record; those of its document are left out."""
+    fields = asdict(request)
+    for name in ("style", "body", "supersedes"):
+        del fields[name]
 
-    scope = {axis: list(getattr(request, axis)) for axis in ("paths", "tags", "uses")}
+    scope = {axis: list(fields.pop(axis)) for axis in _AXES}
     fields["scope"] = {axis: words for axis, words in scope.items() if words}
-
     return fields
 
 
@@ -530,31 +526,21 @@ def amend_adr(
 
         amended = FileChange(document.path, document.text, after)
 
+        # Who changes a decision has looked at it, which matters where a look is asked for.
         terms = record.review_terms
-        is_reviewed = bool(review_by or terms.by or terms.when) or may_state_review(document.text)
+        review: dict[str, object] = {}
+        if review_by or terms.by or terms.when or may_state_review(document.text):
+            review["reviewed_at"] = format_time(datetime.now(UTC))
+        if review_by is not None:
+            review["review_by"] = review_by
 
-        def edit(data: dict[str, object]) -> Mapping[str, object]:
-            # Who changes a decision has looked at it, which matters where a look is asked for.
-            review: dict[str, object] = {}
-            if is_reviewed:
-                review["reviewed_at"] = format_time(datetime.now(UTC))
-            if review_by is not None:
-                review["review_by"] = review_by
-
-            return {**_with_task(data, task), **review}
-
-        change, result = prepare_edit(workspace, record, edit)
+        tasks = dict.fromkeys((*record.words("tasks"), task))
+        change, result = prepare_edit(
+            workspace, record, lambda data: {**data, "tasks": [*tasks], **review}
+        )
         write_step(workspace, "adr-amend", [amended, change])
 
         return result
-
-
-def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
-    tasks = [*map(str, list_in(data, "tasks"))]
-    if task not in tasks:
-        tasks.append(task)
-
-    return {**data, "tasks": tasks}
 
 
 def update_adr(
@@ -631,24 +617,6 @@ _FACT_SECTIONS = frozenset(("status", "date", "changelog"))
 """Sections of a document that state facts instead of reasons."""
 _SECTION = re.compile(r"(?<=\n)#+ (?P<name>[^\n]+)\n\n(?P<item>-)?")
 _WHOLE_DATE = len("2026-04-01")
-
-
-@dataclass(frozen=True, slots=True)
-class NewText:
-    """The document of a new decision, as it was and as it will be,
-    and how the record finds the decision in it.
-    """
-
-    path: str
-    before: str | None
-    after: str
-    heading: str | None = None
-    """What the record's `source.heading` says; None where the document is the decision's own."""
-    names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
-
-
-def _log_of(config: Config, feature: str | None) -> str:
-    return config.adr.log or f"{config.design}/{feature}/{LOG_NAME}"
 
 
 def new_entry(
@@ -749,19 +717,17 @@ def _with_body(path: str, document: str, body: str | None) -> str:
     if body is None:
         return document
 
-    entries = read_document(document, path).entries
-    sections = entries[0].sections if entries else ()
     lines = document.split("\n")
-    starts = [section.position.line - 1 for section in sections] + [len(lines)]
-
-    prose = (at for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS)
-    first_prose = starts[next(prose, -1)]
-    head = lines[:first_prose]
+    sections = _sections_of(document, path)
+    at = _start_of_prose(sections, lines)
+    head = lines[:at]
 
     # Facts below the prose of the template stay.
-    for at, section in enumerate(sections):
-        if section.key in _FACT_SECTIONS and starts[at] > first_prose:
-            head += lines[starts[at] : starts[at + 1]]
+    ends = [*(section.position.line - 1 for section in sections[1:]), len(lines)]
+    for section, end in zip(sections, ends, strict=True):
+        start = section.position.line - 1
+        if section.key in _FACT_SECTIONS and start > at:
+            head += lines[start:end]
 
     newline = "\r\n" if "\r\n" in document else "\n"
     text = writer.nest_headings(body, _level_of_entries(document, path))
@@ -769,3 +735,15 @@ def _with_body(path: str, document: str, body: str | None) -> str:
     writer.refuse_restated(document, result, path)
 
     return result
+
+
+def _sections_of(document: str, path: str) -> Sequence[Section]:
+    entries = read_document(document, path).entries
+    return entries[0].sections if entries else ()
+
+
+def _start_of_prose(sections: Iterable[Section], lines: Sequence[str]) -> int:
+    """Return the number of the line at which the reasons of a decision begin."""
+    prose = (section for section in sections if section.key not in _FACT_SECTIONS)
+    first = next(prose, None)
+    return len(lines) if first is None else first.position.line - 1

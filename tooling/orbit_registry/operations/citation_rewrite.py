@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import quote
 
-from orbit_registry.errors import GitError, plural
+from orbit_registry.errors import plural
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.markdown import (
     Link,
@@ -95,14 +95,7 @@ def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
     """
     patterns: list[str] = []
     for word, number in sorted(_numbers_of(ids)):
-        name = word.lower()
-        end = f"0*{number}([^0-9]|$)"
-        patterns += [
-            f"{name}-{end}",
-            f"@{name}[[:space:]:=(#]+{end}",
-            f"{name}s?[[:space:]].*[^0-9]{end}",
-            f"{name}s?[[:space:]]+{end}",
-        ]
+        patterns.append(f"{word}.*[^0-9]0*{number}([^0-9]|$)")
 
     for path in sorted(moves.paths):
         name = path.rpartition("/")[2]
@@ -282,7 +275,7 @@ def rewrite_everywhere(
     """Draft every file that mentions the ids or the moved documents;
     return what changes, and what is unclear.
     """
-    candidates = {*mentioning_files(workspace, search_patterns(ids, moves))}
+    candidates = {*mentioning_files(workspace.git, search_patterns(ids, moves))}
     for change in draft.changes:
         if change.after is None:
             candidates.discard(change.path)
@@ -408,44 +401,21 @@ def _still_that_record(before: str, after: str) -> bool:
     return all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
 
 
-def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
-    """Return the text files that match one of the patterns: tracked ones and new ones that git
-    does not ignore, but none of others' code, whose ids are those of another project.
+def mentioning_files(git: Git, patterns: Sequence[str], where: str = "--untracked") -> list[str]:
+    """Return the text files that match one of the patterns, but none of others' code, whose ids
+    are those of another project.
+
+    `where` is a commit, `--cached` for the index, or `--untracked` for the work tree with new files
+    that git does not ignore.
     """
-    if not patterns or workspace.git.top is None:
+    if not patterns or git.top is None:
         return []
 
-    options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
+    options = ("grep", "-l", "-z", "-I", "-i", "-E", *(f"-e{pattern}" for pattern in patterns))
     folders = (".", *(f":(exclude){folder}" for folder in _GENERATED))
-    names = workspace.git.run_names(*options, "--", *folders, settings=_SETTINGS, check=False)
-    return sorted({name for name in names if name.startswith(f"{ORBIT}/") or not is_foreign(name)})
-
-
-def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:
-    """Return, for each file of a commit (of the index where `tree` is None),
-    its lines that match a pattern.
-    """
-    arguments = ("grep", "-z", "-I", "-i", "-E", *_options(patterns), tree or "--cached")
-    try:
-        output = git.run(*arguments, "--", ".", settings=_SETTINGS, check=False)
-    except GitError:
-        return {}
-
-    text = output.decode("utf-8", "surrogateescape")
-    prefix = f"{tree}:" if tree else ""
-    result: dict[str, set[str]] = {}
-    for name, line in re.findall(r"([^\0]*)\0([^\n]*)\n", text):
-        result.setdefault(name.removeprefix(prefix), set()).add(line.rstrip("\r"))
-
-    return result
-
-
-def _options(patterns: Sequence[str]) -> list[str]:
-    options: list[str] = []
-    for pattern in patterns:
-        options += ("-e", pattern)
-
-    return options
+    matches = git.run_names(*options, where, "--", *folders, settings=_SETTINGS, check=False)
+    names = {name.removeprefix(f"{where}:") for name in matches}
+    return sorted(name for name in names if name.startswith(f"{ORBIT}/") or not is_foreign(name))
 
 
 def unique_names(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:

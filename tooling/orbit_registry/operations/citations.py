@@ -3,7 +3,7 @@
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,7 +24,6 @@ from orbit_registry.model.record import Record
 MOST_REFERENCES = 200  # so many of one record are kept
 _LINK = re.compile(r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#|//)[^\s()<>]*\.[^\s()<>]*")
 """What a link to a file looks like; a text without one is not parsed."""
-_INLINE = re.compile(r"""(?P<image>!?)\[[^][]*\]\((?P<target>[^\s()]+)(?:[ ]+"[^"\n]*")?\)""")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
 
@@ -230,55 +229,31 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
 
     A link in a document, or in a text that was taken over, counts from the folder of that text in
     the project; one that begins with a dot in another record from its folder, any other from the
-    root. `home` is the document that holds the prose: it was parsed to find that, so the prose is
-    not again.
+    root. `home` is the document that holds the prose, and may say below it where a link leads.
     """
-    prose = record.prose
     above = "".join(f"{part}\n" for part in (record.title, record.text("summary")) if part)
-    text = f"{above}{prose}"
-    code: list[Span] | None = None
-    links: Iterable[str] | None = None
-
-    at = home.find(prose) if home and prose else -1
-    if home and at >= 0 and (_FENCE.search(prose) or _LINK.search(prose)):
-        parsed = parse_markdown(home)
-        end, by = at + len(prose), len(above) - at
-        blocks = [span for span in parsed.code if at <= span.start < end]
-        code = [Span(span.start + by, span.end + by) for span in blocks]
-        inside = [link for link in parsed.links if at <= link.span.start < end]
-        links = [*_links(above), *_targets(inside)]
-
-    if not _LINK.search(text):
-        links = ()
-    elif links is None:
-        links = _links(text)
-
-    citations = in_text(text, "record.md", forms, code=code)
+    text = f"{above}{record.prose}"
+    citations = in_text(text, "record.md", forms)
     references = dict.fromkeys(citation.id for citation in citations)
-    for link in links:
-        target = _file_of(record, link)
-        if target is not None:
-            references[target] = None
 
+    links = [*_links(above), *_links(record.prose, home or "")]
+    targets = (_file_of(record, link.target) for link in links if link.kind != "image")
+    references |= dict.fromkeys(filter(None, targets))
     references.pop(record.id, None)
     return tuple(references)[:MOST_REFERENCES]
 
 
-def _links(text: str) -> Iterator[str]:
-    """Most texts are plain enough to be read without a parser, which takes 20 times as long."""
-    if any(mark in text for mark in ("`", "~~~", "<", "\\", "]:", "&", "\n    ", "\t")):
-        yield from _targets(parse_markdown(text).links)
-        return
+def _links(text: str, home: str = "") -> Sequence[Link]:
+    """Return the links in a text, which may be a part of its home."""
+    if not _LINK.search(text):
+        return ()
 
-    for match in _INLINE.finditer(text):
-        if not match["image"]:
-            yield match["target"]
+    start = home.find(text)
+    if start < 0:
+        return parse_markdown(text).links
 
-
-def _targets(links: Iterable[Link]) -> Iterator[str]:
-    for link in links:
-        if link.kind != "image":
-            yield link.target
+    inside = range(start, start + len(text))
+    return [link for link in parse_markdown(home).links if link.span.start in inside]
 
 
 def _file_of(record: Record, target: str) -> str | None:

@@ -224,8 +224,8 @@ def config_changes(
             else []
         )
 
-        stated = {"folder": home, "folders": folders, "log": log}
-        settings = {key: value for key, value in stated.items() if value}
+        values = {"folder": home, "folders": folders, "log": log}
+        settings = {key: value for key, value in values.items() if value}
         if not settings:
             return
 

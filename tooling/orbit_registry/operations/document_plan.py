@@ -110,10 +110,10 @@ def decisions_in(
     documents: Sequence[Document],
     registry: Registry,
     by_name: Collection[str],
-    beside: Mapping[str, tuple[str, str]],
+    sidecars: Mapping[str, tuple[str, str]],
 ) -> Decisions:
-    """Return the decisions in documents. `by_name` are those that the user named, and `beside` are
-    a status and the file next to a silent document that states it.
+    """Return the decisions in documents. `by_name` are those that the user named; `sidecars` have
+    the status of a silent document, and the file next to it that states it.
     """
     decisions = Decisions()
     neighbours = _among_decisions(documents, registry)
@@ -127,7 +127,7 @@ def decisions_in(
             reason = reason_for_none(document.file)
             decisions.outcomes.append(Outcome("left", document.path, None, reason))
 
-        read = [_with_file_beside(entry, beside.get(document.path)) for entry in entries]
+        read = [_with_sidecar(entry, sidecars.get(document.path)) for entry in entries]
         _sort_entries(document, read, registry, decisions)
 
     _leave_out_chapters(decisions, registry, by_name)
@@ -177,14 +177,14 @@ def reason_for_none(file: AdrFile) -> str:
     return with_step(file.skipped_reason or "it holds no decision")
 
 
-def _with_file_beside(entry: AdrDocument, beside: tuple[str, str] | None) -> AdrDocument:
+def _with_sidecar(entry: AdrDocument, sidecar: tuple[str, str] | None) -> AdrDocument:
     """Return a silent decision with the status that a file next to it states: it is not read, so
     a person is asked.
     """
-    if beside is None or entry.status != "unknown" or entry.status_raw.strip():
+    if sidecar is None or entry.status != "unknown" or entry.status_raw.strip():
         return entry
 
-    status, file = beside
+    status, file = sidecar
     return replace(entry, status_raw=cut(status, _QUOTED), status_syntax=f"the file {file}")
 
 

@@ -131,17 +131,15 @@ def _not_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
             yield _no_document(paths[0])
             continue
 
-        if len(paths) == 1:
-            path = shlex.quote(paths[0])
-            stem = shlex.quote(posixpath.splitext(paths[0])[0])
-            loop, end = "", ""
-            words = ("1 decision is", "one", "keeps a copy that search finds")
-        else:
+        number = plural(len(paths), "decision is", "decisions are")
+        path = shlex.quote(paths[0])
+        stem = shlex.quote(posixpath.splitext(paths[0])[0])
+        loop, end, those, purpose = "", "", "one", "keeps a copy that search finds"
+        if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'
             loop, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
-            words = (f"{len(paths)} decisions are", "them", "keeps copies that search finds")
+            those, purpose = "them", "keeps copies that search finds"
 
-        number, those, purpose = words
         command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
         way = "write them as Markdown to import them"
         if command:

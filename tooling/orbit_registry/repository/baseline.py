@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.position import Position, YamlProblemError
@@ -45,14 +45,8 @@ class BaselineFinding:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The accepted findings and how often each occurs."""
-
-    counts: Mapping[BaselineFinding, int] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return sum(self.counts.values())
+Baseline = Counter[BaselineFinding]
+"""The accepted findings and how often each occurs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +73,7 @@ def _printable(text: str) -> str:
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     """Return the baseline that accepts these findings."""
     accepted = (each for each in diagnostics if each.code not in NEVER_BASELINED)
-    return Baseline(Counter(map(baseline_key, accepted)))
+    return Counter(map(baseline_key, accepted))
 
 
 _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")
@@ -95,7 +89,7 @@ def apply(
     Broken decisions of a record whose check did not run are neither there nor gone. One in a file
     that `is_gone` is the same one in another file.
     """
-    remaining = Counter(baseline.counts)
+    remaining = Counter(baseline)
     moved: defaultdict[BaselineFinding, list[BaselineFinding]] = defaultdict(list)
     for finding in remaining:
         if finding.code in _BROKEN_DECISIONS and is_gone(finding.path):
@@ -159,7 +153,7 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     if not isinstance(rows, list):
         return Baseline(), [broken(_NO_LIST, start)]
 
-    counts: Counter[BaselineFinding] = Counter()
+    counts = Baseline()
     for row in rows:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
             return Baseline(), [broken(_NO_LIST, start)]
@@ -170,7 +164,7 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
         finding = BaselineFinding(code, path_of, record, message.replace(_SEVERAL, ""))
         counts[finding] += max(0, int(row.get("count", 1)))
 
-    return Baseline(counts), []
+    return counts, []
 
 
 def refuse_newer(workspace: Workspace) -> None:
@@ -183,7 +177,7 @@ def refuse_newer(workspace: Workspace) -> None:
 def _baseline_text(baseline: Baseline) -> str:
     """Return the file's text: sorted, so that the same findings give the same bytes."""
     rows: list[dict[str, object]] = []
-    for finding, count in sorted(baseline.counts.items()):
+    for finding, count in sorted(baseline.items()):
         row: dict[str, object] = {"code": finding.code, "path": finding.path}
         if finding.record:
             row["record"] = finding.record

@@ -5,7 +5,7 @@ of the records. The change itself has no say in it.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -194,12 +194,20 @@ def _kinds_before(policy: Policy, workspace: Workspace, changed: Collection[str]
 def _records_at(
     policy: Policy, kinds: KindTable, paths: Sequence[str], sources: Collection[str]
 ) -> Iterator[Record]:
-    names = {f"{policy.commit}:{policy.git.prefix}{path}": path for path in paths}
-    for name, content in policy.git.blobs(names, check=False).items():
-        record = record_at(kinds, names[name], content)
-        source = source_of(names[name])
+    for path, content in contents_at(policy.git, policy.commit, paths).items():
+        record = record_at(kinds, path, content)
+        source = source_of(path)
         if record is not None and (not source or source in sources):
             yield record
+
+
+def contents_at(
+    git: Git, commit: str, paths: Iterable[str], limit: int | None = None
+) -> dict[str, bytes]:
+    """Return what files hold in a commit, by their names from the project's root."""
+    names = {f"{commit}:{git.prefix}{path}": path for path in dict.fromkeys(paths)}
+    blobs = git.blobs(names, check=False, limit=limit)
+    return {names[name]: content for name, content in blobs.items()}
 
 
 def record_at(kinds: KindTable, path: str, content: bytes) -> Record | None:

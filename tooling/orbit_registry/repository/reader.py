@@ -263,11 +263,6 @@ class Reading:
 
         return self.states[path].is_clean
 
-    @property
-    def plain(self) -> frozenset[str]:
-        """The records, by path, whose files have no other character than ASCII's printable ones."""
-        return frozenset(entry.path for entry in self.entries if self.states[entry.path].is_plain)
-
     def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file has none."""
         if entry.path not in self._records:

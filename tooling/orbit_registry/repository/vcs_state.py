@@ -11,6 +11,7 @@ from pathlib import Path
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
+from orbit_registry.repository.policy import contents_at
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import RECORD_LIMIT, is_inside, read_text, walk, without_sites
 from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
@@ -353,9 +354,8 @@ def _authors(
 
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
-    names = {f"{commit}:{git.prefix}{path}": path for path in sorted(paths)}
-    blobs = git.blobs(names, check=False)
-    return {names[name]: blob.decode("utf-8", "replace") for name, blob in blobs.items()}
+    contents = contents_at(git, commit, paths)
+    return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
 
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:

@@ -68,7 +68,7 @@ def parse_votes(
         if not line.strip():
             continue
 
-        vote = _vote_in(line)
+        vote = vote_in(line)
         problem = vote if isinstance(vote, str) else _problem_of(vote, record_id, now)
         if isinstance(vote, Vote) and not problem:
             votes.append(vote)
@@ -96,7 +96,8 @@ def _problem_of(vote: Vote, record_id: str, now: datetime) -> str:
     return ""
 
 
-def _vote_in(line: str) -> Vote | str:
+def vote_in(line: str) -> Vote | str:
+    """Return the vote in a line, or why it is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -121,7 +122,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError(
             "a vote needs a task and a voter",
-            hint="`orbit learning vote ID --task T --model M`",
+            hint="`orbit vote ID --task T --model M`",
         )
 
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):

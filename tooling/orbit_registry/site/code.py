@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from html import escape
-from itertools import groupby
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
@@ -67,9 +66,22 @@ def _lexer(language: str) -> Lexer | None:
 
 def _spans(code: str, lexer: Lexer) -> Iterator[str]:
     """Yield the parts of a code; neighbours of one colour are one part."""
-    for css, tokens in groupby(lexer.get_tokens(code), key=lambda token: _class(token[0])):
-        text = escape("".join(value for _, value in tokens), quote=False)
-        yield f'<span class="{css}">{text}</span>' if css else text
+    open_css, text = "", ""
+    for kind, value in lexer.get_tokens(code):
+        css = _class(kind)
+        if css == open_css:
+            text += value
+            continue
+
+        yield _span(open_css, text)
+        open_css, text = css, value
+
+    yield _span(open_css, text)
+
+
+def _span(css: str, text: str) -> str:
+    inner = escape(text, quote=False)
+    return f'<span class="{css}">{inner}</span>' if css else inner
 
 
 @cache

@@ -150,10 +150,10 @@ def queries(data: Published, links: TwinLinks) -> str:
 
 def tasks(data: Published, links: TwinLinks) -> str:
     """Return the tasks, each with the records that name it."""
-    named = data.context.sources.tasks
+    sources = data.context.sources
     parts = []
-    for task, citing in named.by_name.items():
-        parts.append(link(code(task), named.lookup.address(task) or ""))
+    for task, citing in sources.tasks.by_name.items():
+        parts.append(link(code(task), sources.tasks.lookup.address(task) or ""))
         parts.append("\n".join(line(record, way, links) for record, way in citing))
 
     return "\n\n".join(parts)

@@ -42,7 +42,7 @@ NOTHING = Part(lambda *_: "", lambda *_: "")
 
 
 def list_pages(data: Published) -> Iterator[SitePage]:
-    """Yield every page that lists records, where the repository has none of its own at its
+    """Yield every page that lists records, where the repository itself has none at its
     address.
     """
     kinds = data.context.sources.kinds
@@ -223,15 +223,18 @@ def _health(data: Published, _: str) -> str:
     )
 
 
+OVERVIEWS: Mapping[str, Part] = {
+    "home": Part(_home_events, list_markdown.home),
+    "counts": Part(_counts, list_markdown.counts),
+    "map": Part(_map, list_markdown.relations),
+    "health": Part(_health, list_markdown.needs),
+    "console": Part(_console, list_markdown.queries),
+}
 PARTS: Mapping[str, Part] = {
+    **OVERVIEWS,
     "paths": Part(_paths, list_markdown.paths),
     "explorer": Part(_explorer, list_markdown.paths),
-    "console": Part(_console, list_markdown.queries),
-    "map": Part(_map, list_markdown.relations),
-    "counts": Part(_counts, list_markdown.counts),
-    "home": Part(_home_events, list_markdown.home),
     "tasks": Part(_tasks, list_markdown.tasks),
     "documents": Part(_documents, list_markdown.documents),
-    "health": Part(_health, list_markdown.needs),
 }
 """What a page can show by its name; see `docs/reference/site.md`."""

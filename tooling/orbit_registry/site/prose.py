@@ -201,6 +201,10 @@ class _State:
     """The end of the open heading."""
 
 
+Writer = Callable[[_State, str], str]
+"""Writes a tag for the page."""
+
+
 def _rendered(part: TextPart, origin: TextOrigin, site: SiteMap, top: int | None) -> Prose:
     numbers = count(1)
     html = _DIAGRAM.sub(
@@ -398,21 +402,21 @@ def _image(state: _State, tag: str) -> str:
 
 
 _LEVELS = range(1, 7)
-_TAGS: Mapping[str, Callable[[_State, str], str]] = {
-    "code": _code,
-    "pre": _code,
+_ENDS: Mapping[str, Writer] = {
+    "/a": _end_of_link,
     "/code": _end_of_code,
     "/pre": _end_of_code,
-    "a": _link,
-    "/a": _end_of_link,
-    "img": _image,
-    "ul": _block,
-    "ol": _block,
-    "blockquote": _block,
-    "table": _table,
     "/table": _end_of_table,
-    **{f"h{level}": _heading for level in _LEVELS},
     **{f"/h{level}": _end_of_heading for level in _LEVELS},
+}
+_TAGS: Mapping[str, Writer] = {
+    "a": _link,
+    "img": _image,
+    "table": _table,
+    **dict.fromkeys(("code", "pre"), _code),
+    **dict.fromkeys(("ul", "ol", "blockquote"), _block),
+    **{f"h{level}": _heading for level in _LEVELS},
+    **_ENDS,
 }
 """What writes each kind of tag; another one stays."""
 

@@ -53,7 +53,7 @@ class _Edit:
 
 
 class _State:
-    """A part of a text as it is written anew: its source, and what its page shows of it."""
+    """A part of a text that is written anew: its source, and what its page shows of it."""
 
     def __init__(self, part: TextPart, prose: Prose, address: Address) -> None:
         common = part.read.common

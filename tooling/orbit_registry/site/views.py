@@ -279,7 +279,7 @@ def _related(record: Record, relations: Relations) -> list[tuple[str, str]]:
 
 
 def in_log(record: Record, page: str) -> dict[str, str]:
-    """Return how the log beside the page of a decision names one; itself without an address."""
+    """Return how the log next to the page of a decision names one; itself without an address."""
     url = url_of(record)
     is_live = record.phase == "live"
     return {

@@ -62,11 +62,6 @@ class FileValue(NamedTuple):
     is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
     text: str = ""  # the value as JSON, if it is stored
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether all texts in it are printable ASCII, as far as is known."""
-        return self.text != "" and _is_plain(self.text)
-
 
 class Cache:
     """Cache of one checkout; in memory where it has no usable file."""
@@ -347,16 +342,6 @@ def _storable(value: object, *, is_clean: bool = False) -> str | None:
     if not is_same or (not is_clean and has_secret(value, text)):
         return None
     return text
-
-
-def _is_plain(text: str) -> bool:
-    """Say whether a value that is stored as JSON has no other character than ASCII's printable
-    ones and the ends of lines.
-    """
-    if "\x7f" in text:
-        return False
-
-    return "\\" not in text or not any(escape in text for escape in ("\\u", "\\b", "\\f"))
 
 
 def _checksum(key: object, text: object) -> float:

@@ -58,11 +58,6 @@ def _strings_of(record: Record) -> Iterator[_Text]:
         elif isinstance(value, Mapping):
             pending += [((*pointer, str(key)), entry) for key, entry in value.items()]
 
-    yield from _prose_of(record)
-
-
-def _prose_of(record: Record) -> Iterator[_Text]:
-    """Yield a record's prose if that is in another file."""
     if not record.kind.in_record and record.prose:
         yield _Text(record.prose, None)
 
@@ -223,7 +218,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:
-        for text in _prose_of(record) if record.path in context.plain else _strings_of(record):
+        for text in _strings_of(record):
             # The first character may be a file's mark of its encoding.
             mark = int(text.pointer is None and text.value.startswith("\ufeff"))
             if hidden := first_hidden(text.value[mark:]):

@@ -78,8 +78,8 @@ class Facts:
 
 def read_facts(header: Header, row: Sequence[Fact] = ()) -> Facts:
     """Return the facts of a row of a table, then those of each style."""
-    stated = chain.from_iterable(style.read(header) for style in STYLES)
-    return Facts(chain(row, stated))
+    facts = chain.from_iterable(style.read(header) for style in STYLES)
+    return Facts(chain(row, facts))
 
 
 def _listed(fact: Fact) -> tuple[str, ...]:

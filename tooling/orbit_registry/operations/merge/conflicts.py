@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Literal
 
 from orbit_registry.errors import GitError
-from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.model.ids import sequence_id, sequence_number
+from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import microseconds
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citation_rewrite import kind_of
 from orbit_registry.operations.renumber import alias_ids, moved_document
 from orbit_registry.repository.codec import data_in, mapping_in
-from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.ids import new_ids, short_name
-from orbit_registry.workspace.files import DOCUMENT_LIMIT
+from orbit_registry.repository.policy import contents_at
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -88,11 +86,6 @@ class MergeState:
             revision = self.commits["ours"]
 
         return f"{revision or ''}:{name}"
-
-    def is_oversized(self, path: str) -> bool:
-        """Say whether a version of an unmerged file is larger than what is read as a document."""
-        texts = (self.text(side, path) or "" for side in self.unmerged.get(path, ()))
-        return any(len(text) > DOCUMENT_LIMIT for text in texts)
 
     def files_below(self, side: Side, folder: str) -> list[str]:
         """Return the files of a folder on one side, from the root."""
@@ -216,74 +209,79 @@ def _uid_in(text: str | None) -> str | None:
     return uid if isinstance(uid, str) else None
 
 
+@dataclass(frozen=True, slots=True)
+class SideRecord:
+    """A record's file on one side."""
+
+    path: str
+    data: Mapping[str, object]
+
+    @property
+    def id(self) -> str:
+        """The id, as the file says: git may have followed a rename of its folder."""
+        return str(self.data.get("id") or self.path.split("/")[-2])
+
+    @property
+    def folder(self) -> str:
+        """The record's folder."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def source(self) -> Mapping[str, object]:
+        """The record's `source`; empty where it has no document."""
+        return mapping_in(self.data, "source")
+
+    @property
+    def document(self) -> str:
+        """The record's document; empty where it has none."""
+        return str(self.source.get("path") or "")
+
+
 @dataclass(slots=True)
 class MergedRecord:
-    """One record of the merge, known by its uid, with its file and id on each side that has it."""
+    """One record of the merge, known by its uid, with its file on each side that has it."""
 
     kind: Kind
     uid: str
-    paths: dict[Side, str] = field(default_factory=dict)
-    texts: dict[Side, str] = field(default_factory=dict)
-    ids: dict[Side, str] = field(default_factory=dict)
-    """The id on each side, as its file says: git may have followed a rename of its folder."""
+    on: dict[Side, SideRecord] = field(default_factory=dict)
     final: str = ""  # the id it has after the merge
     aliases: tuple[str, ...] = ()  # new names, where the merge itself gives it a new number
     reason: str = ""
 
-    def folder(self, side: Side) -> str:
-        """Return the record's folder on a side that has it."""
-        return self.paths[side].rpartition("/")[0]
-
-    @property
-    def final_folder(self) -> str:
-        """The record's folder after the merge."""
-        homes = {side: path.rsplit("/", 2)[0] for side, path in self.paths.items()}
-        return f"{_settled(homes)}/{self.final}"
-
-    def source_on(self, side: Side) -> Mapping[str, object]:
-        """Return the record's `source` on a side; empty where it has no document."""
-        return mapping_in(data_in(self.texts[side]) or {}, "source")
-
-    def document(self, side: Side) -> str:
-        """Return the record's document on a side; empty where it has none."""
-        return str(self.source_on(side).get("path") or "")
-
-    def final_document(self, side: Side) -> str:
-        """Return where the document of a side is after the merge; a log stays where it is."""
-        if "heading" in self.source_on(side):
-            return self.document(side)
-        if self.is_renumbered:
-            return moved_document(self.source, self.ids[self.side], self.final) or ""
-
-        return _settled({other: self.document(other) for other in self.paths})
-
-    @property
-    def is_renumbered(self) -> bool:
-        """Say whether this merge gives the record a number that no side knew."""
-        return self.final not in self.ids.values()
-
     @property
     def side(self) -> Side:
         """The side that brings the record in."""
-        if "theirs" in self.texts:
-            return "theirs"
-
-        return "ours" if "ours" in self.texts else "base"
+        return next(side for side in reversed(SIDES) if side in self.on)
 
     @property
-    def data(self) -> Mapping[str, object]:
-        """The record's data on that side."""
-        return data_in(self.texts[self.side]) or {}
+    def brought(self) -> SideRecord:
+        """The record on that side."""
+        return self.on[self.side]
 
     @property
     def title(self) -> str:
         """The record's title on that side."""
-        return str(self.data.get("title") or self.ids.get(self.side))
+        return str(self.brought.data.get("title") or self.brought.id)
 
     @property
-    def source(self) -> Mapping[str, object]:
-        """The record's `source` on that side; empty where it has no document."""
-        return self.source_on(self.side)
+    def final_folder(self) -> str:
+        """The record's folder after the merge."""
+        homes = {side: here.folder.rpartition("/")[0] for side, here in self.on.items()}
+        return f"{_settled(homes)}/{self.final}"
+
+    def final_document(self, side: Side) -> str:
+        """Return where the document of a side is after the merge; a log stays where it is."""
+        if "heading" in self.on[side].source:
+            return self.on[side].document
+        if self.is_renumbered:
+            return moved_document(self.brought.source, self.brought.id, self.final) or ""
+
+        return _settled({other: here.document for other, here in self.on.items()})
+
+    @property
+    def is_renumbered(self) -> bool:
+        """Say whether this merge gives the record a number that no side knew."""
+        return all(here.id != self.final for here in self.on.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,23 +293,17 @@ class MergedRecords:
 
     def renames(self, side: Side) -> dict[str, str]:
         """Return what the ids of one side become."""
-        renames: dict[str, str] = {}
-        for subject in self.all:
-            old = subject.ids.get(side, subject.final)
-            if old != subject.final:
-                renames[old] = subject.final
-
-        return renames
+        there = [subject for subject in self.all if side in subject.on]
+        pairs = ((subject.on[side].id, subject.final) for subject in there)
+        return {old: new for old, new in pairs if old != new}
 
     def ids(self, side: Side) -> frozenset[str]:
         """Return the ids of these records on one side."""
-        return frozenset(subject.ids[side] for subject in self.all if side in subject.ids)
+        return frozenset(subject.on[side].id for subject in self.all if side in subject.on)
 
 
 def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
-    """Return the records in unmerged files, and those with entries in unmerged logs under a
-    contested number.
-    """
+    """Return the records in unmerged files, and those whose number another one took on a side."""
     by_uid: dict[str, MergedRecord] = {}
     unreadable: dict[str, str] = {}
     for path, stages in state.unmerged.items():
@@ -330,14 +322,7 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
         _add(by_uid, state, kind, path, staged)
 
     for kind in workspace.kinds:
-        if kind.numbering != "sequence":
-            continue
-
-        paths = _contested_in_logs(state, kind) if kind.in_document else []
-        # In the later steps of a rebase git may merge an edit of a record into another with its
-        # number.
-        paths += [path for path in _changed_on_both(state, kind) if len(_uids(state, path)) > 1]
-        for path in paths:
+        for path in _taken_over(state, kind) if kind.numbering == "sequence" else ():
             _add(by_uid, state, kind, path, SIDES)
 
     return MergedRecords(tuple(by_uid.values()), unreadable)
@@ -362,64 +347,34 @@ def _add(
             if _uid_in(state.text(other, path)) != uid:
                 other_path = state.path_of_uid(other, uid, home)
 
-            text = state.text(other, other_path) if other_path else None
-            if other_path and text is not None:
-                data = data_in(text) or {}
-                subject.paths[other] = other_path
-                subject.texts[other] = text
-                subject.ids[other] = str(data.get("id") or other_path.split("/")[-2])
+            data = data_in(state.text(other, other_path)) if other_path else None
+            if other_path and data is not None:
+                subject.on[other] = SideRecord(other_path, data)
 
 
-def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
-    paths: list[str] = []
-    for path, stages in state.unmerged.items():
-        if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2 or state.is_oversized(path):
-            continue
+def _taken_over(state: MergeState, kind: Kind) -> list[str]:
+    """Return the record files that the sides have for different records, and that git merged.
 
-        texts: dict[int, set[str]] = defaultdict(set)
-        for side in stages:
-            text = state.text(side, path) or ""
-            for entry in read_document(text, path).entries:
-                texts[int(entry.number or 0)].add(entry.span.of(text).rstrip())
-
-        for number, versions in texts.items():
-            if len(versions) < 2:
-                continue
-
-            record_id = sequence_id(kind.prefix, number)
-            record_file = f"{ORBIT}/{kind.file_of(record_id)}"
-            if record_file not in state.unmerged and len(_uids(state, record_file)) > 1:
-                paths.append(record_file)
-
-    return paths
-
-
-def _uids(state: MergeState, path: str) -> set[str | None]:
-    return {_uid_in(state.text(side, path)) for side in SIDES} - {None}
-
-
-def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
-    base, *commits = (state.commits[side] for side in SIDES)
-    if not base or not all(commits):
+    In the later steps of a rebase it may merge an edit of a record into another with its number.
+    """
+    git = state.git
+    base, *others = (state.commits[side] for side in SIDES)
+    if not base or not all(others):
         return []
 
-    options = (
-        "diff",
-        "--name-only",
-        "-z",
-        "--relative",
-        "--no-renames",
-        "--no-ext-diff",
-        "--diff-filter=M",
-        base,
-    )
+    options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
+    changed: set[str] = set()
+    for commit in map(str, others):
+        arguments = ("--diff-filter=M", base, commit, "--", f"{ORBIT}/{kind.plural}")
+        changed.update(git.run_names("diff", *options, *arguments, check=False))
 
-    folder = f"{ORBIT}/{kind.plural}"
-    ours, theirs = (
-        {*state.git.run_names(*options, str(side), "--", folder, check=False)} for side in commits
-    )
-    paths = (ours & theirs) - state.unmerged.keys()
-    return sorted(path for path in paths if path.endswith(f"/{kind.name}.yaml"))
+    uids: defaultdict[str, set[str | None]] = defaultdict(set)
+    for commit in map(str, (base, *others)):
+        for path, content in contents_at(git, commit, changed - state.unmerged.keys()).items():
+            uids[path].add(_uid_in(content.decode("utf-8", "replace")))
+
+    record_files = (path for path in sorted(uids) if path.endswith(f"/{kind.name}.yaml"))
+    return [path for path in record_files if len(uids[path] - {None}) > 1]
 
 
 def assign_ids(
@@ -435,7 +390,7 @@ def assign_ids(
     """
     by_id: dict[tuple[str, str], list[MergedRecord]] = defaultdict(list)
     for subject in subjects.all:
-        subject.final = _settled(subject.ids)
+        subject.final = _settled({side: here.id for side, here in subject.on.items()})
         by_id[subject.kind.name, subject.final].append(subject)
 
     here = {record.uid: record for record in records}
@@ -523,7 +478,7 @@ def _on_default_branch(
 
 def _oldest(group: list[MergedRecord]) -> str:
     def age(subject: MergedRecord) -> tuple[int, str]:
-        created = microseconds(str(subject.data.get("created_at")))
+        created = microseconds(str(subject.brought.data.get("created_at")))
         if created is None:
             created = sys.maxsize
 

@@ -20,7 +20,6 @@ from orbit_registry.operations.citation_rewrite import (
     DocumentMoves,
     Unclear,
     kind_of,
-    lines_at,
     mentioning_files,
     rewrite_file,
     rewrite_mentions,
@@ -73,11 +72,12 @@ class SideFiles:
         self._documents: dict[str, str] = {}  # documents that move
 
         for subject in subjects.all:
-            if side not in subject.paths:
+            here = subject.on.get(side)
+            if here is None:
                 continue
 
-            document, final = subject.document(side), subject.final_document(side)
-            self._by_folder[subject.folder(side)] = subject
+            document, final = here.document, subject.final_document(side)
+            self._by_folder[here.folder] = subject
             self._by_document[document].append(subject)
             if document != final:
                 self._documents[document] = final
@@ -102,13 +102,13 @@ class SideFiles:
         state, side = self._state, self._side
         paths = set(self._documents)
         for folder, subject in self._by_folder.items():
-            paths.add(subject.paths[side])
+            paths.add(subject.on[side].path)
             if folder != subject.final_folder:
                 paths.update(state.files_below(side, folder))
 
         if self._renames:
             patterns = search_patterns(frozenset(self._renames), self._moves)
-            paths.update(lines_at(state.git, state.commits[side], patterns))
+            paths.update(mentioning_files(state.git, patterns, state.commits[side] or "--cached"))
             paths.update(filter(None, self._by_document))
 
         return paths
@@ -121,10 +121,10 @@ class SideFiles:
             return text, 0
 
         for subject in self._by_document.get(path, ()):
-            old, new = subject.ids[side], subject.final
-            heading = subject.source_on(side).get("heading")
+            here = subject.on[side]
+            heading = here.source.get("heading")
             heading = None if heading is None else str(heading)
-            text = renumbered_document(text, path, heading, subject.title, old, new)
+            text = renumbered_document(text, path, heading, subject.title, here.id, subject.final)
 
         ids = frozenset(self._renames)
         result = rewrite_file(self._workspace, path, text, ids, self._meaning(base), self._moves)
@@ -137,10 +137,10 @@ class SideFiles:
     def _with_new_id(self, path: str, text: str) -> str:
         side = self._side
         subject = self._by_folder.get(path.rpartition("/")[0])
-        if subject is None or path != subject.paths[side]:
+        if subject is None or path != subject.on[side].path:
             return text
 
-        old, new = subject.ids[side], subject.final
+        old, new = subject.on[side].id, subject.final
         if old == new:
             return text
 
@@ -320,7 +320,7 @@ class Resolution:
         if not is_markdown(path) or path.startswith(f"{ORBIT}/"):
             return False
 
-        sources = (subject.source.get("path") for subject in self.subjects.all)
+        sources = (subject.brought.document for subject in self.subjects.all)
         if path not in sources and path not in self.state.unmerged:
             return False
 
@@ -358,7 +358,7 @@ class Resolution:
             return ()
 
         git, forms, no_moves = self.workspace.git, self.workspace.kinds.id_forms, DocumentMoves()
-        mentioning = mentioning_files(self.workspace, search_patterns(ids, no_moves))
+        mentioning = mentioning_files(git, search_patterns(ids, no_moves))
         open_files = self.by_hand.union(set(git.untracked()).intersection(mentioning))
 
         def meaning(path: str, line: str, cited: str) -> str | None:

@@ -17,6 +17,7 @@ from orbit_registry.operations.merge.conflicts import (
 )
 from orbit_registry.operations.merge.drafts import Resolution
 from orbit_registry.operations.renumber import Renumbered, unclear_lines
+from orbit_registry.repository.policy import contents_at
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.workspace.journal import apply_step
@@ -158,7 +159,7 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
     for subject in resolution.subjects.all:
         path = f"{subject.final_folder}/{subject.kind.name}.yaml"
         if subject.is_renumbered and path in changed:
-            names = (subject.title, subject.ids[subject.side], subject.final, subject.aliases)
+            names = (subject.title, subject.brought.id, subject.final, subject.aliases)
             document = subject.final_document(subject.side) or None
             yield Renumbered(subject.uid, *names, path, document, subject.reason)
 
@@ -175,14 +176,17 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
 
     forms = resolution.workspace.kinds.id_forms
     patterns = citing.search_patterns(frozenset(renames), citing.DocumentMoves())
-    existing = citing.lines_at(state.git, state.commits["theirs"], patterns)
-    later = citing.lines_at(state.git, tip, patterns)
+    paths = citing.mentioning_files(state.git, patterns, tip)
+    later = contents_at(state.git, tip, paths)
+    now = contents_at(state.git, str(state.commits["theirs"]), paths)
 
-    for path, lines in sorted(later.items()):
-        if path.startswith(f"{ORBIT}/"):
-            continue
-
-        for line in sorted(lines - existing.get(path, set())):
-            for cited in find_citations(line, forms):
+    for path in [path for path in paths if not path.startswith(f"{ORBIT}/")]:
+        present = {*_lines(now.get(path, b""))}
+        for line in dict.fromkeys(_lines(later[path])):
+            for cited in find_citations(line, forms) if line not in present else ():
                 if cited.id in renames:
                     yield citing.Unclear(path, cited.position, cited.id, line.strip()[:200])
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")

@@ -17,8 +17,9 @@ from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import means, rewrite
 from orbit_registry.model.kind import Kind
+from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import data_in, decode_record, mapping_in
-from orbit_registry.repository.votes import FIELDS
+from orbit_registry.repository.votes import vote_in
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.workspace.git import merge_lines
 
@@ -406,25 +407,14 @@ def _comments(text: str) -> set[str]:
 def merge_votes(ours: str, theirs: str) -> str:
     """Return the votes of both sides, each once, with the earliest time."""
     newline = "\r\n" if "\r\n" in ours else "\n"
-    votes: dict[object, tuple[str, str]] = {}
+    votes: dict[object, tuple[float, str]] = {}
     for line in filter(str.strip, (*ours.splitlines(), *theirs.splitlines())):
-        key, at = _vote_key(line)
+        vote = vote_in(line)
+        key: object = line
+        at = 0.0
+        if isinstance(vote, Vote):
+            key, at = vote.key, vote.voted_at.timestamp()
         if key not in votes or at < votes[key][0]:
             votes[key] = at, line
 
     return "".join(f"{line}{newline}" for _, line in votes.values())
-
-
-def _vote_key(line: str) -> tuple[object, str]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return line, ""
-
-    if not isinstance(row, dict) or set(row) != set(FIELDS):
-        return line, ""
-
-    if not all(isinstance(row[name], str) for name in FIELDS):
-        return line, ""
-
-    return (row["learning_id"], row["voter_model"], row["task_id"]), row["voted_at"]

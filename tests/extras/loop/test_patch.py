@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.formats.diff import (
-    Conflict,
-    added_lines,
-    apply_diff,
-    removes_lines,
-    unified_diff,
-)
+from orbit_loop.patch import Conflict, added_lines, apply_diff, removes_lines
+from orbit_registry.formats.diff import unified_diff
 from orbit_registry.workspace import journal
 
 TEXTS = st.text(st.sampled_from("ab \n\r\u2028-+@\\"), max_size=40)
