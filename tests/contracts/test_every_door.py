@@ -122,6 +122,9 @@ VARYING = (
     "at",
     "updated_at",
     "deduplicated",
+    "retired_at",
+    "rejected_at",
+    "approved_at",
 )
 
 
@@ -231,7 +234,10 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
     return json.loads(json.dumps(answer.structured, default=str))
 
 
-@pytest.mark.parametrize("name", [row.name for row in table.rows() if row.tool])
+# A script runs for an agent only where configuration and environment allow it.
+@pytest.mark.parametrize(
+    "name", [row.name for row in table.rows() if row.tool and row.name != "run script"]
+)
 def test_a_tool_answers_as_python_does(name: str, shell: Shell) -> None:
     operation = named(name)
     values = OF_AGENTS.get(name, CALLS[name])

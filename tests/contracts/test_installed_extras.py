@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +115,27 @@ def test_a_package_that_cannot_be_loaded_is_named(git_repo: Path, tmp_path: Path
     assert done.returncode == 2, done.stderr
     assert "error: could not load broken:x, which adds to Orbit" in done.stderr
     assert "correct or uninstall the package broken" in done.stderr
+
+
+def test_an_edit_of_its_check_counts_in_the_next_run(git_repo: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    shutil.copytree(INSTALLED, installed)
+    make_workspace(git_repo)
+    write_learning(git_repo, "7k3fq", summary=HEAVY)
+    commit(git_repo)
+
+    def codes() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "orbit_registry", "check", "--format", "json"],
+            cwd=git_repo,
+            env={**os.environ, "PYTHONPATH": str(installed)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return [row["code"] for row in json.loads(done.stdout)["diagnostics"]]
+
+    assert "ORB198" in codes()
+    checks = installed / "weights/checks.py"
+    checks.write_text(checks.read_text("utf-8").replace("> 40", "> 400"), "utf-8")
+    assert "ORB198" not in codes()

@@ -180,8 +180,8 @@ def _clone(source: Source, cache: Path, folder: Path) -> None:
     if source.branch:
         words += ["--branch", source.branch]
 
-    place = ("--", source.address, str(part))
-    Git(cache, SECONDS).run("clone", *words, *place, settings=_SETTINGS)
+    target = ("--", source.address, str(part))
+    Git(cache, SECONDS).run("clone", *words, *target, settings=_SETTINGS)
     part.rename(folder)
 
 

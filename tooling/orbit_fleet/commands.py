@@ -503,10 +503,10 @@ def report_command(
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @format_option
 def update_command(name: str | None, dry_run: bool, output: str) -> None:
-    """Fetch the records that `extends` names, with those that their sources inherit.
+    """Fetch inherited records, and those that sources inherit.
 
-    The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration.
-    Commit both.
+    `extends` names the sources. The copy in `.orbit/inherited` is replaced, and its digest is
+    written to the configuration. Commit both.
 
     orbit fleet update --dry-run
     orbit fleet update org

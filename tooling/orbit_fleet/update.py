@@ -102,15 +102,15 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
         RefusedError: two sources pass on different copies of one.
     """
     entries = workspace.config.extends
-    named = [entry for entry in entries if not entry.through]
-    _refuse_name(name, [entry.name for entry in named])
-    chosen = [entry for entry in named if name in (None, entry.name)]
+    direct = [entry for entry in entries if not entry.through]
+    _refuse_name(name, [entry.name for entry in direct])
+    chosen = [entry for entry in direct if name in (None, entry.name)]
     fetched = [_fetch(workspace, entry) for entry in chosen]
-    others = [entry for entry in named if entry not in chosen]
+    others = [entry for entry in direct if entry not in chosen]
 
     with writing(workspace):
         remaining = [_as_before(workspace, entry) for entry in others]
-        passed_on = _passed_on([*fetched, *remaining], named)
+        passed_on = _passed_on([*fetched, *remaining], direct)
         before = {entry.name: entry.digest for entry in entries}
         copies = [*(each.copy for each in fetched), *passed_on]
         names = {copy.entry.name for copy in copies}
@@ -162,13 +162,13 @@ def _copy_in(workspace: Workspace, name: str) -> Files:
     return files
 
 
-def _passed_on(sources: Sequence[_Fetched], named: Sequence[Extension]) -> list[_Copy]:
+def _passed_on(sources: Sequence[_Fetched], direct: Sequence[Extension]) -> list[_Copy]:
     """Return the copies that sources pass on, each once; one that is named here is not taken.
 
     Raises:
         RefusedError: two of them have one name and are not the same.
     """
-    here = {entry.name: entry for entry in named}
+    here = {entry.name: entry for entry in direct}
     result: dict[str, _Copy] = {}
     for source in sources:
         parent = source.copy.entry.name

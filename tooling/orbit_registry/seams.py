@@ -135,9 +135,23 @@ class Extra:
 @cache
 def extras() -> tuple[Extra, ...]:
     """Return what the installed packages add, those that ship with Orbit first."""
-    shipped = [_extra(f"{name}:extra") for name in SHIPPED if find_spec(name) is not None]
-    targets = dict.fromkeys(_entry_points())
-    others = [_extra(target) for target in targets if target.partition(":")[0] not in SHIPPED]
+    return tuple([_extra(target) for target in _extra_targets()])
+
+
+def packages() -> Iterator[Path]:
+    """Yield the folders of the installed packages that add something, or a module's file."""
+    for target in _extra_targets():
+        spec = find_spec(target.partition(":")[0])
+        if spec is not None and spec.origin is not None:
+            file = Path(spec.origin)
+            yield file.parent if spec.submodule_search_locations else file
+
+
+@cache
+def _extra_targets() -> tuple[str, ...]:
+    shipped = [f"{name}:extra" for name in SHIPPED if find_spec(name) is not None]
+    stated = dict.fromkeys(_entry_points())
+    others = [target for target in stated if target.partition(":")[0] not in SHIPPED]
     return (*shipped, *others)
 
 

@@ -59,9 +59,9 @@ def test_an_agent_asks_a_lake_and_can_write_nothing(
 
     assert [tool.name for tool in tools] == ["search", "show", "explain", "query"]
     assert all(tool.annotations.read_only_hint for tool in tools)
-    found, shown, applies, counted, missing, wrong, refused = results
-    assert data_of(found)[0]["title"] == "Close the database when a test ends"
-    assert "We use it." in shown.content[0].text
+    hits, record, applies, counted, missing, wrong, refused = results
+    assert data_of(hits)[0]["title"] == "Close the database when a test ends"
+    assert "We use it." in record.content[0].text
     assert data_of(applies) == [] or data_of(applies)[0]["pattern"]
     assert data_of(counted) == [{"repository": "shop", "n": 2}]
     assert [each.is_error for each in (missing, wrong, refused)] == [True, True, True]

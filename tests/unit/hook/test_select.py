@@ -28,8 +28,7 @@ from orbit_registry.hook.select import (
     select,
 )
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.pack import Part, pack
-from orbit_registry.matching.words import WordParts
+from orbit_registry.matching.pack import Part, WordParts, pack
 from orbit_registry.model import fields
 from orbit_registry.model.reach import (
     BRIEF,

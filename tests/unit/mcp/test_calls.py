@@ -23,7 +23,7 @@ from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.index import open_index
 from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
-from orbit_registry.mcp.server import _tool as as_listed
+from orbit_registry.mcp.server import listed_tool as as_listed
 from orbit_registry.mcp.server import open_registry
 from orbit_registry.mcp.tools import ALIASES, PREFIX, available_tools, listed_tools
 from orbit_registry.model.fields import ID

@@ -27,7 +27,7 @@ ANSWERS = 500
 _ON_HOME = 20
 _RECORDS = f"""
 SELECT repository, id, kind FROM records
-WHERE NOT is_copy AND kind IN {KINDS} AND data IS NOT NULL
+WHERE NOT is_copy AND kind IN {KINDS} AND json_valid(data)
 """
 _REPOSITORIES = """
 SELECT
@@ -58,7 +58,7 @@ FROM (
         ELSE strftime(updated_at, '%Y-%m-%d')
     END AS day
     FROM records
-    WHERE kind IN {KINDS} AND NOT is_copy AND data IS NOT NULL
+    WHERE kind IN {KINDS} AND NOT is_copy AND json_valid(data)
 )
 WHERE day IS NOT NULL
 ORDER BY day DESC, repository, id
@@ -216,9 +216,9 @@ def _home(overview: Overview) -> Iterator[str]:
     repositories = plural(len(overview.repositories), "repository", "repositories")
     yield f"{plural(decisions, 'decision')} in {repositories}."
 
-    found = {answer.question.name: answer for answer in overview.answers}
-    contradictions = len(found["contradictions"].result.rows)
-    attention = Counter(str(row["state"]) for row in found["members"].result.as_data())
+    answers = {answer.question.name: answer for answer in overview.answers}
+    contradictions = len(answers["contradictions"].result.rows)
+    attention = Counter(str(row["state"]) for row in answers["members"].result.as_data())
     facts = [link(plural(contradictions, "contradiction"), "/contradictions/")]
     facts += [link(f"{count} {state}", "/members/") for state, count in attention.items()]
     yield f"Of note: {', '.join(facts)}."

@@ -65,9 +65,9 @@ class RepositoryMap(SiteMap):
         """Return where a picture is: at the forge."""
         return self._at_forge(super().image(origin, href), origin, href)
 
-    def _at_forge(self, found: Destination, origin: str, href: str) -> Destination:
-        if not found.broken:
-            return found
+    def _at_forge(self, destination: Destination, origin: str, href: str) -> Destination:
+        if not destination.broken:
+            return destination
 
         folder = origin.rpartition("/")[0]
         path, _, fragment = href.partition("#")

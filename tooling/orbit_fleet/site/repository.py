@@ -34,7 +34,7 @@ from orbit_registry.site.words import date_of, items_html, title_of, without_res
 
 _ROWS = f"""
 SELECT record_id AS id, kind, status, sentence, body, path, data, votes FROM lake_records
-WHERE kind IN {KINDS} AND data IS NOT NULL
+WHERE kind IN {KINDS} AND json_valid(data)
 ORDER BY kind, phase <> 'live', date DESC, record_id
 """
 

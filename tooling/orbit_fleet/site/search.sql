@@ -8,7 +8,7 @@ SELECT
     repository, id, kind, title, status, phase, COALESCE(sentence, '') AS sentence, body,
     CASE WHEN phase = 'closed' THEN 1 ELSE 2 END AS counts
 FROM records
-WHERE NOT is_copy AND kind IN ('adr', 'rule', 'learning') AND data IS NOT NULL;
+WHERE NOT is_copy AND kind IN ('adr', 'rule', 'learning') AND json_valid(data);
 
 CREATE TEMPORARY MACRO terms(text) AS list_distinct(regexp_extract_all(
     lower(strip_accents(text)),

@@ -251,10 +251,19 @@ def _form() -> RecordSchema:
 
 def _refuse_other_form(data: Mapping[str, Any], where: str) -> None:
     """Raise for what `form.schema.json` does not admit."""
-    problems = _form().problems(dict(data))
+    problems = _form().problems(_without_nothing(data))
     if problems:
         message = problems[0].message.replace("`the record`", "a retro")
         raise UsageError(f"{where}: {message}", hint=problems[0].hint or _FORM)
+
+
+def _without_nothing(value: Any) -> Any:
+    """Return a value without members that have none: an empty key of YAML, an option left out."""
+    if isinstance(value, list):
+        return list(map(_without_nothing, value))
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _without_nothing(part) for key, part in value.items() if part is not None}
 
 
 def _trigger(data: Mapping[str, Any], where: str) -> Target | None:

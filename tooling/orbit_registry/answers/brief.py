@@ -125,8 +125,8 @@ def _brief_of_agent(call: Call, purpose: str, request: dict[str, Any]) -> Answer
         plan = _plan(call, {}, None)
         return replace(plan, next=(), notes=(), remarks=[inert_line(note) for note in plan.notes])
 
-    stated = (request["paths"], request["tags"], request["text"].strip(), request["task"])
-    if not (any(stated) or request["agent"]):
+    about = (request["paths"], request["tags"], request["text"].strip(), request["task"])
+    if not (any(about) or request["agent"]):
         raise UsageError(
             "a brief needs to know the work", hint="name `paths`, `tags` or the task's `text`"
         )

@@ -4,7 +4,9 @@ from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import RefusedError
-from orbit_registry.resources.run import RunOptions, may_run, run
+from orbit_registry.resources.run import RunOptions, run
+from orbit_registry.workspace.trusted_commands import forced_by_environment
+from orbit_registry.workspace.workspace import Workspace
 
 
 @operation("run script", is_command=False, tool="run", writes=True)
@@ -30,3 +32,10 @@ def run_script(
     ended = f"ended after {seconds:g} s" if ran.is_over_time else f"exit code {ran.exit_code}"
     lines = [f"{record.id}: {ended}", ran.stdout.rstrip(), ran.stderr.rstrip()]
     return Answer(ran.as_data(record.id), [*filter(None, lines)], record_ids=[record.id])
+
+
+def may_run(workspace: Workspace) -> bool:
+    """Return whether configuration and environment both allow it:
+    a cloned repository alone must not.
+    """
+    return workspace.config.setting("mcp", "run") is True and forced_by_environment() is True

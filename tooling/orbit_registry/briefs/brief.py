@@ -225,8 +225,8 @@ def details(inputs: BriefInputs) -> dict[str, object]:
 def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
     task = _task_of(workspace, request)
     agent = agent_name(request.agent)
-    named = (*request.paths, *task.context_files)
-    paths = dict.fromkeys(_inside(workspace, path) for path in named)
+    listed_paths = (*request.paths, *task.context_files)
+    paths = dict.fromkeys(_inside(workspace, path) for path in listed_paths)
     if not (paths or request.tags or agent or task.words):
         raise _nothing_named(workspace, task)
 

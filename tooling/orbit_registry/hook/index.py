@@ -268,7 +268,7 @@ class Index:
         return posting
 
     def texts_with_name(self, name: str) -> list[int]:
-        """Return the texts that have an identifier which is no word of theirs."""
+        """Return the texts that have an identifier which is not one of their words."""
         _, _, names = self._bucket("words", name)
         texts: list[int] = names.get(name, [])
         return texts

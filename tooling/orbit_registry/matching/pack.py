@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, compress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.hook import index as reader
@@ -19,9 +19,6 @@ from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.model import fields
 from orbit_registry.model.fields import GLOBS, LIST, MORE_LINE, MOVED
 from orbit_registry.model.scope import USES, files_by_package, symbol_glob
-
-if TYPE_CHECKING:
-    from orbit_registry.matching.words import WordParts  # most syncs need no stemmer
 
 SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
 
@@ -33,6 +30,16 @@ class Part(NamedTuple):
     flags: int
     pushed: bool
     wide: frozenset[int] = frozenset()
+
+
+class WordParts(NamedTuple):
+    """The parts of the index that hold words: values, or bytes of an earlier index."""
+
+    head: Mapping[str, object]
+    sections: Mapping[str, Sequence[Any]]
+    """They come first, so that a part has the same number in the next index."""
+    paths: Sequence[str]
+    """Of the record of each text, by slot."""
 
 
 KEYS_A_PART = 8

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 from orbit_registry.hook import index as reader
 from orbit_registry.matching.index import open_index
-from orbit_registry.matching.pack import is_whole
+from orbit_registry.matching.pack import WordParts, is_whole
 from orbit_registry.matching.personal import path_in_index, personal_records
 from orbit_registry.model.record import Record
 from orbit_registry.repository.skills import skill_records
@@ -37,16 +37,6 @@ MOST_RUNS = 100
 TERMS_A_PART, POSTINGS_A_PART = 8, 256
 ABOVE = 0.5
 """Deviations above what the luckiest of all records reaches by chance."""
-
-
-class WordParts(NamedTuple):
-    """The parts of the index that hold words: values, or bytes of an earlier index."""
-
-    head: Mapping[str, object]
-    sections: Mapping[str, Sequence[Any]]
-    """They come first, so that a part has the same number in the next index."""
-    paths: Sequence[str]
-    """Of the record of each text, by slot."""
 
 
 SECTIONS = ("words", "norms", "chances", "runs", "texts", "vocabulary")
@@ -124,7 +114,7 @@ class StoredIndex(Index):
         return self._index.posting(term)[1:]
 
     def written_together(self, name: str) -> Sequence[int]:
-        """Return the slots of the texts that have an identifier which is no word of theirs."""
+        """Return the slots of the texts that have an identifier which is not one of their words."""
         return self._index.texts_with_name(name)
 
     def counts_of(self, slots: Sequence[int]) -> list[Counts]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from orbit_registry.answers.agent_fields import fields_of_any, own_fields, required_fields
+from orbit_registry.answers.scripts import may_run
 from orbit_registry.formats import yaml
 from orbit_registry.hook.events import NOTE_SKIPS
 from orbit_registry.hook.task_class import CLASSES
@@ -17,7 +18,6 @@ from orbit_registry.mcp.tool import Tool
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
 from orbit_registry.render.records import ORDERS
-from orbit_registry.resources.run import may_run
 from orbit_registry.seams import tool_files
 from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace

@@ -48,6 +48,8 @@ class Record:
     page: str | None = None  # page of the site that already shows its document, set by a build
     first_commit: str = ""
     """Day of the first commit of its document if that states no date, set by a build."""
+    suggested: tuple[RejectedOption, ...] = ()
+    """Options that its long text seems to reject, filled in with it."""
     document_terms: ReviewTerms = NO_TERMS
     """When its document says to look at it again, filled in with its long text."""
     unclear_status: tuple[str, str] | None = None
@@ -234,7 +236,12 @@ class Record:
 
     @property
     def rejected(self) -> tuple[RejectedOption, ...]:
-        """Options that were considered and rejected, each with its reason and names."""
+        """Options that were considered and rejected, each with its reason and names: those that
+        the record lists; where it has no list and is decided, those that its text suggests.
+        """
+        if "rejected" not in self.data:
+            return () if self.phase == "pending" else self.suggested
+
         options: list[RejectedOption] = []
         for entry in self._maps("rejected"):
             listed = entry.get("names")

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.formats.adr.model import AdrFile
+from orbit_registry.formats.adr.model import AdrFile, RejectedOption
+from orbit_registry.formats.adr.options import suggested_options
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
@@ -274,8 +275,10 @@ def _leads_inside(root: Path, path: str) -> bool:
     return link.is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
 
-Decision = tuple[str, ReviewTerms]
-"""The prose of a decision, and when it says to look at it again."""
+Decision = tuple[str, tuple[RejectedOption, ...], ReviewTerms]
+"""The prose of a decision, the options that it seems to reject, and when it says to look at it
+again.
+"""
 DecisionIn = Callable[[Record, str], Decision | None]
 """A record's decision in the file at a path; None where it does not hold the decision."""
 
@@ -283,7 +286,7 @@ DecisionIn = Callable[[Record, str], Decision | None]
 def with_prose(
     record: Record, decision_in: DecisionIn, text_of: Callable[[str], str | None]
 ) -> Record:
-    """Return a record with its prose, whichever file holds it."""
+    """Return a record with its prose and what that suggests, whichever file holds it."""
     if record.kind.in_record:
         return record
 
@@ -298,8 +301,8 @@ def with_prose(
     if decision is None:
         return record
 
-    prose, terms = decision
-    return replace(record, prose=prose, document_terms=terms)
+    prose, suggested, terms = decision
+    return replace(record, prose=prose, suggested=suggested, document_terms=terms)
 
 
 def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> DecisionIn:
@@ -311,7 +314,7 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
         else:
             prose = documents.prose_of(record)
 
-        return None if prose is None else (prose, NO_TERMS)
+        return None if prose is None else (prose, (), NO_TERMS)
 
     return decision_in
 
@@ -430,8 +433,9 @@ class ProseReading:
             if is_clean:
                 self.clean.add(record.path)
 
-            prose, by, conditions, unread = row
-            return prose, ReviewTerms(by, conditions_of(conditions), unread)
+            prose, options, by, conditions, unread = row
+            suggested = tuple([RejectedOption(*option) for option in options])
+            return prose, suggested, ReviewTerms(by, conditions_of(conditions), unread)
 
         return RecordSet(with_prose(record, decision_in, self._text) for record in records)
 
@@ -455,7 +459,9 @@ class ProseReading:
 
 _BODY = "*"  # key of a file that holds nothing but a decision's prose
 _Row = list[Any]
-"""As JSON: a decision's prose, and the date, the conditions and the unread date of its review."""
+"""As JSON: a decision's prose, pairs of an option that it seems to reject and the reason, and the
+date, the conditions and the unread date of its review.
+"""
 _Rows = dict[str, _Row | None]
 """The rows of a file's decisions, by `_heading`."""
 
@@ -474,14 +480,15 @@ def _heading(record: Record, path: str) -> str:
 
 def _decision(document: Document, heading: str) -> Decision | None:
     if heading == _BODY:
-        return document.text, NO_TERMS
+        return document.text, suggested_options(document.text), NO_TERMS
 
     name = heading[1:] if heading else None
     position = document.locate(name)
     if position is None:
         return None
 
-    return document.prose(position), document.review_terms(name)
+    prose = document.prose(position)
+    return prose, suggested_options(prose), document.review_terms(name)
 
 
 def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
@@ -490,9 +497,10 @@ def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
     for heading in rows:
         decision = _decision(document, heading)
         if decision is not None:
-            prose, terms = decision
+            prose, suggested, terms = decision
+            options = [[option.option, option.reason] for option in suggested]
             conditions = [str(condition) for condition in terms.when]
-            rows[heading] = [prose, terms.by, conditions, terms.unread]
+            rows[heading] = [prose, options, terms.by, conditions, terms.unread]
 
     return rows
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, listed
+from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import find_secrets, may_hold_secret, without_secrets
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
@@ -265,6 +266,9 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id))
         for vote in record.votes
     )
+    suggested = tuple(
+        RejectedOption(redact(option.option), redact(option.reason)) for option in record.suggested
+    )
     terms = record.document_terms
     conditions = [Condition(each.kind, redact(each.value)) for each in terms.when]
     terms = replace(terms, when=tuple(conditions), unread=redact(terms.unread))
@@ -274,6 +278,7 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         data=data,
         prose=redact(record.prose),
         votes=votes,
+        suggested=suggested,
         document_terms=terms,
     )
 

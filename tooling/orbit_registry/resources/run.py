@@ -24,7 +24,6 @@ from orbit_registry.model.record import Record
 from orbit_registry.resources.intake import LARGEST, SCRIPT, raw_digest
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
-from orbit_registry.workspace.trusted_commands import forced_by_environment
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 INHERITED = frozenset(
@@ -331,10 +330,3 @@ def _tail(file: IO[bytes]) -> str:
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-
-
-def may_run(workspace: Workspace) -> bool:
-    """Return whether configuration and environment both allow it:
-    a cloned repository alone must not.
-    """
-    return workspace.config.setting("mcp", "run") is True and forced_by_environment() is True

@@ -93,7 +93,7 @@ class Index:
         return self.posting(term)[0]
 
     def written_together(self, name: str) -> Sequence[int]:
-        """Return the slots of the texts that have an identifier which is no word of theirs."""
+        """Return the slots of the texts that have an identifier which is not one of their words."""
         return [slot for slot, text in enumerate(self.texts) if name in text.names]
 
     def named(self, name: str) -> frozenset[int]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import has_secret
+from orbit_registry.seams import packages
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, read_bytes
 
 SCHEMA = """
@@ -392,10 +393,14 @@ def digest(*parts: object) -> str:
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return a hash of the names, sizes and times of this package's files."""
-    return hashlib.sha256(
-        "\n".join(_code_files(str(PACKAGE))).encode("utf-8", "surrogateescape")
-    ).hexdigest()
+    """Return a hash of the names, sizes and times of the files of this package and of those that
+    add to it.
+    """
+    files = [*_code_files(str(PACKAGE))]
+    for path in packages():
+        files += _code_files(str(path)) if path.is_dir() else [_state_of(path)]
+
+    return hashlib.sha256("\n".join(files).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _code_files(folder: str) -> Iterator[str]:
@@ -403,5 +408,9 @@ def _code_files(folder: str) -> Iterator[str]:
         if entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
             yield from _code_files(entry.path)
         elif entry.name.endswith((".py", ".json", ".sql", ".yaml")):
-            status = entry.stat()
-            yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
+            yield _state_of(entry)
+
+
+def _state_of(file: Path | os.DirEntry[str]) -> str:
+    status = file.stat()
+    return f"{os.fspath(file)} {status.st_size} {status.st_mtime_ns}"
