@@ -22,12 +22,7 @@ SIMPLE = (
 )
 MOST_NODES = 80
 
-EXCEPTIONS = (
-    "orbit_fleet",
-    "orbit_import_orbit",
-    "orbit_measure",
-    "orbit_registry/review",
-)
+EXCEPTIONS = ("orbit_registry/review",)
 """Files and folders that are still to be rewritten; whoever does it takes them off the list."""
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,11 @@ def _end(record: Record, by_id: Mapping[str, Record]) -> float:
     successors = [by_id[record_id] for record_id in record.superseded_by if record_id in by_id]
     starts = [start for start, field in map(_begin, successors) if field != _NONE]
     changed = _time(record.text("updated_at"))
+    if changed is not None:
+        starts.append(changed)
+
     start = live_since(record)
-    return max(start, min([*starts, *([changed] if changed is not None else [])], default=start))
+    return max(start, min(starts, default=start))
 
 
 def _time(text: str | None) -> float | None:
@@ -357,7 +361,8 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
     """Return the versions, and how many are unreadable:
     these keep their position, and are never shown.
     """
-    texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
+    wanted = chain.from_iterable(blobs[:2] for _, _, blobs in states.met)
+    texts = git.blobs(filter(None, wanted))
     now = datetime.now(UTC)
     versions: list[Version] = []
     for folder, kind, (blob, votes, body) in states.met:
@@ -389,11 +394,8 @@ def load_history(
 
     commit_file = _read_commits(commits, since)
     past = history_by_dates(commit_file.commits, _current_records(workspace))
-    return (
-        past,
-        list({*tracked, *(file for commit in commit_file.commits for file in commit.files)}),
-        commit_file,
-    )
+    changed = chain.from_iterable(commit.files for commit in commit_file.commits)
+    return past, list({*tracked, *changed}), commit_file
 
 
 def _history_of_branch(workspace: Workspace, since: str | None) -> History:

@@ -11,6 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import not_
 from pathlib import Path
 from typing import TypeVar
 
@@ -97,13 +98,11 @@ class GitLog:
         """Return the commits that `git log -- PATH …` prints,
         those older than the one at `before`.
         """
-        positions = {
-            position
-            for path in paths
-            for position in self._positions.get(path, ())
-            if position > before
-        }
-        return sorted(positions)[:LOGGED]
+        positions: set[int] = set()
+        for path in paths:
+            positions.update(self._positions.get(path, ()))
+
+        return sorted(position for position in positions if position > before)[:LOGGED]
 
     def with_words(self, text: str, before: int = -1) -> list[int]:
         """Return the commits that `git log -i --grep=WORD …` prints,
@@ -202,30 +201,29 @@ class Proof:
 
     def as_data(self) -> dict[str, object]:
         """Return the proof for JSON; the schema is docs/schemas/prove.schema.json."""
-        return {
+        samples = self.samples.items()
+        data: dict[str, object] = {
             "records": self.records,
             "live": self.live,
             "commits": self.commits,
-            "samples": {
-                name: {"asked": size, "of": of} for name, (size, of) in self.samples.items()
-            },
-            "measures": [
-                {
-                    "name": name,
-                    "what": what,
-                    "better": better,
-                    "without_case": self.without_case.get(name),
-                    "ways": {
-                        way: share.as_data()
-                        for way, share in zip(WAYS, self.shares[name], strict=True)
-                    },
-                }
-                for name, (better, what) in MEASURES.items()
-            ],
-            "missed": dict(sorted(self.missed.items())),
-            "tokens": {way: _token_data(counts) for way, counts in self.tokens.items()},
-            "notes": self.notes,
-            "seconds": round(self.seconds, 2),
+        }
+        data["samples"] = {name: {"asked": size, "of": of} for name, (size, of) in samples}
+        data["measures"] = list(map(self._measure, MEASURES))
+        data["missed"] = dict(sorted(self.missed.items()))
+        data["tokens"] = {way: _token_data(counts) for way, counts in self.tokens.items()}
+        data["notes"] = self.notes
+        data["seconds"] = round(self.seconds, 2)
+        return data
+
+    def _measure(self, name: str) -> dict[str, object]:
+        better, what = MEASURES[name]
+        ways = zip(WAYS, self.shares[name], strict=True)
+        return {
+            "name": name,
+            "what": what,
+            "better": better,
+            "without_case": self.without_case.get(name),
+            "ways": {way: share.as_data() for way, share in ways},
         }
 
     def text(self) -> str:
@@ -233,16 +231,12 @@ class Proof:
         and what its rows count.
         """
         rows = [("measure", "better", *WAYS), ("---",) * (2 + len(WAYS))]
-        rows += [
-            (name, better, *(share.text() for share in self.shares[name]))
-            for name, (better, _) in MEASURES.items()
-        ]
+        for name, (better, _) in MEASURES.items():
+            rows.append((name, better, *map(Share.text, self.shares[name])))
+
         rows.append(("tokens", "less", *(_token_text(self.tokens.get(way, ())) for way in WAYS)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = (
-            " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            for row in rows
-        )
+        table = [" | ".join(map(str.ljust, row, widths)) for row in rows]
 
         notes = [
             f"records: {self.records}, live: {self.live}; newest commits: {self.commits}",
@@ -349,7 +343,8 @@ class _Prover:
             selection = self._edit(file)
             text = render(selection)
             ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
-            pairs += [[uid in uids for uids in ways] for uid in due[file]]
+            for uid in due[file]:
+                pairs.append([uid in uids for uids in ways])
 
             missed = due[file].difference(ways[0])
             for row, reason in selection.drops:
@@ -364,7 +359,7 @@ class _Prover:
         self.proof.missed = +self.proof.missed
         self._put("delivery", pairs, self._why_no_pair())
         self.proof.shares["retired"] = [
-            Share(sum(uid not in self._live for uid in uids), len(uids)) for uids in displayed
+            Share(sum(map(self._is_retired, uids)), len(uids)) for uids in displayed
         ]
         if not displayed[0]:
             self.proof.without_case["retired"] = "no edit shows a record"
@@ -433,7 +428,7 @@ class _Prover:
             )
             for text in texts
         ]
-        self._put("silence", [[not answer for answer in ways] for ways in answers], "")
+        self._put("silence", [list(map(not_, ways)) for ways in answers], "")
 
     def titles(self) -> None:
         """Ask with the titles of superseded records."""
@@ -451,15 +446,20 @@ class _Prover:
         for uid in self._sample("superseded", successors, MOST_TITLES):
             record, right = records[uid], successors[uid]
             hits, texts = self._found(record.title), self._fts.search(record.title, FIRST)
-            by_git = self._git.uids(
-                self._git.of_files([record.path, *([record.source.path] if record.source else [])])
-            )
+            files = [record.path]
+            if record.source:
+                files.append(record.source.path)
+
+            by_git = self._git.uids(self._git.of_files(files))
             first.append((hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]))
             reached.append(_reached(right, hits, by_git, texts))
 
         reason = "no superseded record has a live successor"
         self._put("superseded", first, reason)
         self._put("successor", reached, reason)
+
+    def _is_retired(self, uid: str) -> bool:
+        return uid not in self._live
 
     def _applying(self, file: str) -> frozenset[str]:
         """Return the live records of the project in whose scope a file is."""
@@ -550,9 +550,11 @@ class _Prover:
         if not rows:
             self.proof.without_case[name] = reason
 
-        self.proof.shares[name] = [
-            Share(sum(row[way] for row in rows), len(rows)) for way in range(len(WAYS))
-        ]
+        shares: list[Share] = []
+        for way in range(len(WAYS)):
+            shares.append(Share(sum(row[way] for row in rows), len(rows)))
+
+        self.proof.shares[name] = shares
 
 
 def _is_own(file: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from orbit_measure.history import History, Step
 from orbit_registry.errors import SnapshotError
@@ -102,9 +103,8 @@ class Replay:
     def applying(self, files: Iterable[str], versions: int) -> set[str]:
         """Return the records of which one of some versions applies to a file."""
         self._index.standing = versions
-        return self.uids(
-            self._index.version_of(hit >> 32) for file in files for hit in self._index.match(file)
-        )
+        hits = chain.from_iterable(map(self._index.match, files))
+        return self.uids(self._index.version_of(hit >> 32) for hit in hits)
 
 
 class MemorySession(SessionLog):
@@ -232,7 +232,7 @@ class NameResolver:
         """Return the uids of the records that a message cites, and how: `BY_ID` or `BY_TASK`."""
         matches: dict[str, str] = {}
         words = {token.strip(_AROUND) for token in _WORD.findall(message)}
-        words |= {part for word in words for part in word.split("/")}
+        words |= set(chain.from_iterable(word.split("/") for word in words))
         for word in words:
             for uid in self._tasks.get(word, ()):
                 matches[uid] = BY_TASK

@@ -184,59 +184,49 @@ class Report:
     def as_data(self) -> dict[str, object]:
         """Return the report for JSON."""
         tally, records = self.tally, self.past.latest
-        return {
+        data: dict[str, object] = {
             "commits_from": self.commits_from,
             "records_by": self.past.records_by,
             "notes": list(self.past.notes),
-            "skipped": {
-                "count": self.skipped_count,
-                "lines": [{"line": line, "why": reason} for line, reason in self.skipped],
-            },
-            "commits": {
-                "with_files": tally.commits,
-                "without_files": tally.without_files,
-                "silent": self._silent,
-            },
-            "silent_share": ratio(self._silent, tally.commits),
-            "calls": {
-                "count": tally.calls.calls,
-                "speaking": tally.calls.speaking,
-                "silent_share": tally.calls.silent_share,
-            },
-            "shown": {
-                **_spread(tally.shown),
-                "by_count": {
-                    str(count): times for count, times in sorted(Counter(tally.shown).items())
-                },
-            },
-            "tokens": _spread(tally.tokens),
-            "left_out": dict(sorted(tally.drops.items())),
-            "citations": _citations(tally.citations),
-            "sessions": [
-                {
-                    "commits": commits,
-                    "shown": usage.shown,
-                    "shown_per_commit": ratio(usage.shown, usage.calls, 2),
-                    "tokens": usage.tokens,
-                    "tokens_per_commit": ratio(usage.tokens, usage.calls, 2),
-                    "silent_share": usage.silent_share,
-                }
-                for commits, usage in tally.sessions.items()
-            ],
-            "breadth_files": self.files,
-            "records": {
-                "could_be_shown": len(tally.by_record) + len(tally.never),
-                "shown": len(tally.by_record),
-                "top": [self._record(records, uid, count) for uid, count in self._top],
-                "never_shown": [
-                    {"id": records[uid].id, "title": _title(records[uid]), "why": reason}
-                    for uid, reason in sorted(
-                        tally.never.items(), key=lambda pair: records[pair[0]].sort_key
-                    )
-                ],
-            },
-            "seconds": round(self.seconds, 2),
         }
+        data["skipped"] = {
+            "count": self.skipped_count,
+            "lines": [{"line": line, "why": reason} for line, reason in self.skipped],
+        }
+        data["commits"] = {
+            "with_files": tally.commits,
+            "without_files": tally.without_files,
+            "silent": self._silent,
+        }
+        data["silent_share"] = ratio(self._silent, tally.commits)
+        data["calls"] = {
+            "count": tally.calls.calls,
+            "speaking": tally.calls.speaking,
+            "silent_share": tally.calls.silent_share,
+        }
+        by_count = sorted(Counter(tally.shown).items())
+        data["shown"] = _spread(tally.shown) | {
+            "by_count": {str(count): times for count, times in by_count}
+        }
+        data["tokens"] = _spread(tally.tokens)
+        data["left_out"] = dict(sorted(tally.drops.items()))
+        data["citations"] = _citations(tally.citations)
+        data["sessions"] = [_session_data(*each) for each in tally.sessions.items()]
+        data["breadth_files"] = self.files
+
+        never = sorted(tally.never.items(), key=lambda pair: records[pair[0]].sort_key)
+        never_shown = [
+            {"id": records[uid].id, "title": _title(records[uid]), "why": reason}
+            for uid, reason in never
+        ]
+        data["records"] = {
+            "could_be_shown": len(tally.by_record) + len(tally.never),
+            "shown": len(tally.by_record),
+            "top": [self._record(records, uid, count) for uid, count in self._top],
+            "never_shown": never_shown,
+        }
+        data["seconds"] = round(self.seconds, 2)
+        return data
 
     def text(self) -> str:
         """Return the report as text."""
@@ -373,6 +363,17 @@ class Report:
                 yield f"  never shown, {label}: {listed(ids, LISTED)}"
 
 
+def _session_data(commits: int, usage: UsageSlice) -> dict[str, object]:
+    return {
+        "commits": commits,
+        "shown": usage.shown,
+        "shown_per_commit": ratio(usage.shown, usage.calls, 2),
+        "tokens": usage.tokens,
+        "tokens_per_commit": ratio(usage.tokens, usage.calls, 2),
+        "silent_share": usage.silent_share,
+    }
+
+
 def _citations(pairs: Citations) -> dict[str, object]:
     counts = asdict(pairs)
     del counts["expected"]
@@ -413,7 +414,10 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
     replay = Replay(past, tracked, half_life_days())
     tally = count(replay, names)
 
-    source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
+    source = f"{since}..HEAD" if since else "HEAD"
+    if commits is not None:
+        source = str(commits)
+
     took = time.monotonic() - started
     return Report(
         past,

@@ -60,14 +60,17 @@ def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, Sess
             continue  # unsafe as part of a path
 
         for name, agent in READERS.items():
-            if (path := agent.transcript(workspace.root, session)) is not None:
-                paths = (path, *agent.subagents(path))
-                answers = sorted(
-                    answer for file in paths for answer in _answers(workspace, name, agent, file)
-                )
-                if answers:
-                    usages[session] = SessionUsage(answers)
-                break
+            path = agent.transcript(workspace.root, session)
+            if path is None:
+                continue
+
+            answers: list[tuple[float, int]] = []
+            for file in (path, *agent.subagents(path)):
+                answers += _answers(workspace, name, agent, file)
+
+            if answers:
+                usages[session] = SessionUsage(sorted(answers))
+            break
 
     return usages
 
@@ -134,49 +137,49 @@ class Stats:
             record_id for record_id, summary in self.records.items() if summary.has_pattern
         ]
 
-        return {
-            "since": stamp(self.since),
-            "first": stamp(tally.first),
-            "last": stamp(tally.last),
-            "log": {
-                "files": self.log.files,
-                "bytes": self.log.size,
-                "lines": self.log.lines,
-                "older": tally.before,
-                "skipped": dict(self.log.skipped),
-                "clock_set_back": self.log.backwards,
-            },
-            **_part_data(tally.total),
-            "trials": tally.trials,
-            "tokens_estimated_calls": tally.estimated,
-            "sessions": {"count": len(tally.sessions), "calls_without": tally.without_session},
-            "opened_after_shown": {
-                "count": opened_after,
-                "of": tally.pairs,
-                "share": ratio(opened_after, tally.pairs),
-            },
-            "prevention": {
-                "applied": sum(tally.shown[record_id] for record_id in with_pattern),
-                "records": len(with_pattern),
-                "failed_before_shown": tally.failed_before.total(),
-                "failed_after_shown": tally.failed_after.total(),
-            },
-            "surfaces": [
-                {"surface": name, **_part_data(part)} for name, part in by_calls(tally.surfaces)
-            ],
-            "agents": [
-                {"agent": name or None, **_part_data(part)} for name, part in by_calls(tally.agents)
-            ],
-            "days": [
-                {"day": name, "calls": part.calls, "speaking": part.speaking, "shown": part.shown}
-                for name, part in sorted(tally.days.items())
-            ],
-            "records": [self._record(record_id) for record_id in self.ranked],
-            "never_shown": [
-                {"id": record_id, "title": self.records[record_id].title}
-                for record_id in self.never
-            ],
+        times = {"since": self.since, "first": tally.first, "last": tally.last}
+        data: dict[str, object] = {name: stamp(at) for name, at in times.items()}
+        data["log"] = {
+            "files": self.log.files,
+            "bytes": self.log.size,
+            "lines": self.log.lines,
+            "older": tally.before,
+            "skipped": dict(self.log.skipped),
+            "clock_set_back": self.log.backwards,
         }
+        data |= _part_data(tally.total)
+        data["trials"] = tally.trials
+        data["tokens_estimated_calls"] = tally.estimated
+        data["sessions"] = {
+            "count": len(tally.sessions),
+            "calls_without": tally.without_session,
+        }
+        data["opened_after_shown"] = {
+            "count": opened_after,
+            "of": tally.pairs,
+            "share": ratio(opened_after, tally.pairs),
+        }
+        data["prevention"] = {
+            "applied": sum(tally.shown[record_id] for record_id in with_pattern),
+            "records": len(with_pattern),
+            "failed_before_shown": tally.failed_before.total(),
+            "failed_after_shown": tally.failed_after.total(),
+        }
+        data["surfaces"] = [
+            {"surface": name, **_part_data(part)} for name, part in by_calls(tally.surfaces)
+        ]
+        data["agents"] = [
+            {"agent": name or None, **_part_data(part)} for name, part in by_calls(tally.agents)
+        ]
+        data["days"] = [
+            {"day": name, "calls": part.calls, "speaking": part.speaking, "shown": part.shown}
+            for name, part in sorted(tally.days.items())
+        ]
+        data["records"] = [self._record(record_id) for record_id in self.ranked]
+        data["never_shown"] = [
+            {"id": record_id, "title": self.records[record_id].title} for record_id in self.never
+        ]
+        return data
 
     @property
     def ranked(self) -> list[str]:

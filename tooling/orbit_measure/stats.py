@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 
 from orbit_measure.figures import percentile, ratio
 from orbit_registry.hook.events import SYNCED
@@ -342,4 +342,4 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
 
 def reverted_of(messages: Iterable[str]) -> tuple[str, ...]:
     """Return the names, or their beginnings, of the commits that messages revert."""
-    return tuple({name for message in messages for name in _REVERTS.findall(message)})
+    return tuple(set(chain.from_iterable(map(_REVERTS.findall, messages))))
