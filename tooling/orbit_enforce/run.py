@@ -78,8 +78,8 @@ def enforce(
     base = workspace.git.merge_base(against) if against is not None else None
     report = Report(workspace)
     is_open = [record for record in records if record.phase != "closed"]
-    stated = chain.from_iterable(map(checks_of, is_open))
-    checks = [check for check in stated if name in ("", check.name)]
+    in_records = chain.from_iterable(map(checks_of, is_open))
+    checks = [check for check in in_records if name in ("", check.name)]
     for check in checks:
         for problem in check.problems:
             report.add(
@@ -119,8 +119,8 @@ def check_text(
     """
     report = Report(workspace)
     live = [record for record in records if record.phase == "live"]
-    stated = chain.from_iterable(map(checks_of, live))
-    checks = [check for check in stated if check.covers(path) and check.is_about_one_file]
+    in_records = chain.from_iterable(map(checks_of, live))
+    checks = [check for check in in_records if check.covers(path) and check.is_about_one_file]
     text = decoded(text.encode("utf-8", "replace"))
     tree = Tree([path], {path: text}.get)
     Run(_runnable(checks, report), tree, report, paths=[path]).add_all()
@@ -160,7 +160,7 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
     kind = next(kind for kind in workspace.kinds if kind.in_document)
     status = next(name for name, status in kind.statuses.items() if status.phase == "live")
     moment = "2000-01-01T00:00:00Z"
-    stated = value if isinstance(value, dict) else {}
+    fields = value if isinstance(value, dict) else {}
     data = {
         "schema_version": 1,
         "id": f"{kind.prefix}0000",
@@ -169,7 +169,7 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
         "status": status,
         "created_at": moment,
         "updated_at": moment,
-        **stated,
+        **fields,
     }
 
     for problem in kind.schema.problems(data):

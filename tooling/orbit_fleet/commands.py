@@ -237,6 +237,7 @@ _OUTCOMES = {
 )
 @click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+@click.option("--data", hidden=True, expose_value=False)  # of 0.1.0
 @format_option
 def push_command(
     dest: str,
@@ -302,6 +303,22 @@ def repositories_command(lake: str, output: str) -> None:
     rows = tuple(map(attrgetter(*fields), source.repositories()))
     answer = QueryResult(fields, rows)
     emit(output, answer.as_data(), answer.render("table").rstrip("\n"))
+
+
+@group.command("compact", hidden=True)
+@click.argument("dest")
+@click.option("--grace", type=click.FloatRange(min=0), hidden=True, expose_value=False)
+@click.option("--dry-run", is_flag=True, hidden=True)
+@format_option
+def compact_command(dest: str, dry_run: bool, output: str) -> None:
+    """Say that a lake needs no compaction any more."""
+    lake = Lake(dest)
+    lake.check()
+    count = len(lake.names())
+    text = f"nothing to do: each of {plural(count, 'repository', 'repositories')} is one file"
+    names = ("compacted", "unchanged", "pushes", "files_written", "files_removed")
+    data = {"repositories": count, **dict.fromkeys(names, 0), "dry_run": dry_run}
+    emit(output, data, text)
 
 
 @group.command("migrate")

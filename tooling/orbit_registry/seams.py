@@ -150,8 +150,8 @@ def packages() -> Iterator[Path]:
 @cache
 def _extra_targets() -> tuple[str, ...]:
     shipped = [f"{name}:extra" for name in SHIPPED if find_spec(name) is not None]
-    stated = dict.fromkeys(_entry_points())
-    others = [target for target in stated if target.partition(":")[0] not in SHIPPED]
+    listed = dict.fromkeys(_entry_points())
+    others = [target for target in listed if target.partition(":")[0] not in SHIPPED]
     return (*shipped, *others)
 
 
@@ -165,8 +165,8 @@ def targets(seam: str) -> list[str]:
     """Return what the packages say of a seam that takes one target, without those that say
     nothing.
     """
-    stated = [getattr(extra, seam) for extra in extras()]
-    return [target for target in stated if target]
+    listed = [getattr(extra, seam) for extra in extras()]
+    return [target for target in listed if target]
 
 
 def way(option: str) -> Callable[..., Any] | None:

@@ -423,7 +423,7 @@ def _values_at(data: Any, path: str, star: str = "") -> Iterator[tuple[str, Any]
 
 
 def _alias(row: _Row, value: object) -> Any:
-    """Return the package that a key is an alias of; None of its own name."""
+    """Return the package that a key is an alias of; None if it is none."""
     if isinstance(value, dict):
         return value.get(row.get("package"))
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.adr.model import AdrFile, RejectedOption
-from orbit_registry.formats.adr.options import suggested_options
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
@@ -480,7 +479,7 @@ def _heading(record: Record, path: str) -> str:
 
 def _decision(document: Document, heading: str) -> Decision | None:
     if heading == _BODY:
-        return document.text, suggested_options(document.text), NO_TERMS
+        return document.text, _suggested(document.text), NO_TERMS
 
     name = heading[1:] if heading else None
     position = document.locate(name)
@@ -488,7 +487,14 @@ def _decision(document: Document, heading: str) -> Decision | None:
         return None
 
     prose = document.prose(position)
-    return prose, suggested_options(prose), document.review_terms(name)
+    return prose, _suggested(prose), document.review_terms(name)
+
+
+def _suggested(prose: str) -> tuple[RejectedOption, ...]:
+    # The reader of documents costs a start, and the cache has the rows of most runs.
+    from orbit_registry.formats.adr.options import suggested_options
+
+    return suggested_options(prose)
 
 
 def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
