@@ -69,7 +69,8 @@ class Base:
         for record in self.inputs.before:
             if record.uid not in touched:
                 current = now[record.uid]
-                same.append(replace(record, prose=current.prose))
+                filled = replace(record, prose=current.prose, suggested=current.suggested)
+                same.append(filled)
 
         contents = self._contents.items()
         texts = {path: content.decode("utf-8", "replace") for path, content in contents}
