@@ -126,7 +126,7 @@ def test_the_demo_shows_a_decision(git_repo: Path) -> None:
 
 def test_the_first_page_shows_decision_and_learning_at_an_edit(git_repo: Path) -> None:
     _busy(git_repo)
-    blocks = [block for block in scripts(GET_STARTED) if "learning vote" not in block]
+    blocks = [block for block in scripts(GET_STARTED) if "orbit vote" not in block]
     _run(git_repo, SLOW.sub("", "\n".join(blocks)))
 
     text = _shown(git_repo, "src/importer/read.py")

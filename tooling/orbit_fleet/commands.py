@@ -430,6 +430,7 @@ def mcp_command(lake: str) -> None:
 
     Its tools are search, show, explain and query.
 
+    orbit fleet mcp --lake /srv/lake
     claude mcp add decisions -- orbit fleet mcp --lake /srv/lake
     """
     if find_spec("mcp") is None:

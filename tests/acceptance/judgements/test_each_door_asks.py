@@ -369,7 +369,7 @@ def turn(monkeypatch: pytest.MonkeyPatch, module: str, name: str, instead: objec
     original = getattr(import_module(dotted), name)
     replacement = negated(original) if instead is None else instead
     for other in [*sys.modules.values()]:
-        is_ours = other.__name__.startswith("orbit_registry")
+        is_ours = other.__name__.startswith("orbit_")
         if is_ours and getattr(other, name, None) is original:
             monkeypatch.setattr(other, name, replacement)
 

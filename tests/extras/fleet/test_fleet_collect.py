@@ -487,7 +487,7 @@ def test_words_and_ids_are_found_over_all_repositories(organisation: Path) -> No
         return [(row["repository"], row["id"]) for row in json.loads(text)["data"]]
 
     assert found("NATS") == [("orbit", "ADR-0001")]
-    assert len(found("redis")) == 2
+    assert len(found("redis")) == 3
     assert found("zebra") == []
     assert ("orbit", "ADR-0001") in found("adr-0001")
     assert "has no word" in orbit(organisation, "fleet", "search", "…", "--lake", "lake", code=2)

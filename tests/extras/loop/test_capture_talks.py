@@ -124,7 +124,7 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
                 "terraform "
                 "plan\n= ok\n"
             ),
-            "`terraform plan` works with `terraform plan` once `terraform init` has run",
+            "`terraform plan` works once `terraform init` has run",
         ),
         (
             (

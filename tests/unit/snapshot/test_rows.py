@@ -53,7 +53,7 @@ def test_a_records_fields_are_columns(project: Any) -> None:
     assert json.loads(row[-1])["x-own"] == {"deep": [1, None]}
 
 
-def test_rejected_options_are_those_of_the_record(project: Any) -> None:
+def test_rejected_options_are_those_of_the_record_else_of_its_text(project: Any) -> None:
     text = "# Title 1\n\nStatus: Accepted\n\n## Alternatives considered\n\n- Kafka: a server.\n"
     project.write("docs/adr/0001-x.md", text)
     rejected = [
@@ -66,6 +66,7 @@ def test_rejected_options_are_those_of_the_record(project: Any) -> None:
     assert project.ask("SELECT * FROM rejected_options ORDER BY ALL") == [
         ("ADR-0001", 0, "Redis", None),
         ("ADR-0001", 1, "SQS", "one cloud"),
+        ("ADR-0002", 0, "Kafka", "a server"),
     ]
 
 
