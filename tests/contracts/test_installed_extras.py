@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -139,3 +140,54 @@ def test_an_edit_of_its_check_counts_in_the_next_run(git_repo: Path, tmp_path: P
     checks = installed / "weights/checks.py"
     checks.write_text(checks.read_text("utf-8").replace("> 40", "> 400"), "utf-8")
     assert "ORB198" not in codes()
+
+
+CLASHES = {
+    "operations": ("operations", '@operation("show", job="Find", tool="show")', "`show`"),
+    "checks": ("checks", '@check("ORB101", Severity.NOTE, "say it")', "ORB101"),
+}
+
+
+@pytest.mark.parametrize("seam", CLASHES)
+def test_no_package_replaces_what_is_there(git_repo: Path, tmp_path: Path, seam: str) -> None:
+    module, decorator, name = CLASHES[seam]
+    installed = tmp_path / "installed"
+    shutil.copytree(INSTALLED, installed)
+    file = installed / f"weights/{module}.py"
+    file.write_text(re.sub(r"(?m)^@(operation|check).*", decorator, file.read_text("utf-8")))
+    assert name in refused(git_repo, installed, "check" if seam == "checks" else "show")
+
+
+def test_no_package_replaces_a_kind(git_repo: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    shutil.copytree(INSTALLED, installed)
+    file = installed / "weights/kinds/sample/kind.yaml"
+    file.write_text(re.sub(r"(?m)^plural: .*", "plural: adrs", file.read_text("utf-8")))
+    assert "'adr' already has that name, plural or prefix" in refused(git_repo, installed)
+
+
+@pytest.mark.parametrize(
+    "text", ["raise ValueError('no')", "raise SystemExit(0)", "extra = {}", "def"]
+)
+def test_a_package_that_fails_never_makes_the_gate_green(
+    git_repo: Path, tmp_path: Path, text: str
+) -> None:
+    installed = tmp_path / "installed"
+    shutil.copytree(INSTALLED, installed)
+    (installed / "weights/__init__.py").write_text(text, "utf-8")
+    assert "weights" in refused(git_repo, installed)
+
+
+def refused(root: Path, installed: Path, command: str = "check") -> str:
+    """Return why a command refuses to run."""
+    make_workspace(root)
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry", command],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stdout + done.stderr
+    return done.stderr

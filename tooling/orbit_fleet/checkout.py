@@ -227,6 +227,8 @@ def _workspace(folder: Path, source: Source) -> tuple[Workspace, str]:
     except (WorkspaceNotFoundError, ForeignWorkspaceError):
         pass
 
+    # The numbers that an earlier collection gave would count as taken.
+    shutil.rmtree(folder / ".git" / "orbit", ignore_errors=True)
     setup_workspace(folder, load_kinds(), adr_folder=source.folder)
     os.chdir(folder)
     report = import_from(folder / source.folder)

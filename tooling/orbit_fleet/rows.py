@@ -108,6 +108,10 @@ def _records(workspace: Workspace, rows: Rows, commit: str, origin: str) -> dict
         data = json.loads(str(row["data"]))
         data.pop(kind.prose, None)  # `body` has it
 
+        if row["author_role"] == "import":
+            # Who brought a decision into records is not who made it.
+            row["author"] = ", ".join(map(str, data.get("deciders") or ())) or None
+
         row |= title_fields(str(row["title"]))
         row["record_id"] = record_id
         row["data"] = json.dumps(data, ensure_ascii=False)

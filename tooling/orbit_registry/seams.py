@@ -152,13 +152,29 @@ def _extra_targets() -> tuple[str, ...]:
     shipped = [f"{name}:extra" for name in SHIPPED if find_spec(name) is not None]
     listed = dict.fromkeys(_entry_points())
     others = [target for target in listed if target.partition(":")[0] not in SHIPPED]
-    return (*shipped, *others)
+    # Metadata may name a package whose folder was deleted: it adds nothing.
+    return (*shipped, *(target for target in others if find_spec(_package(target)) is not None))
+
+
+def _package(target: str) -> str:
+    return target.partition(":")[0].partition(".")[0]
 
 
 def load(target: str) -> Any:
-    """Return what a target names."""
+    """Return what a target names: a module, or `module:name`.
+
+    Raises:
+        ConfigError: It can't be loaded, whatever its package does when it is imported.
+    """
     module, _, name = target.partition(":")
-    return getattr(importlib.import_module(module), name)
+    try:
+        loaded = importlib.import_module(module)
+        return getattr(loaded, name) if name else loaded
+    except (Exception, SystemExit) as error:
+        reason = str(error) or type(error).__name__
+        message = f"could not load {target}, which adds to Orbit: {reason}"
+        hint = f"correct or uninstall the package {_package(target)}"
+        raise ConfigError(message, hint=hint) from error
 
 
 def targets(seam: str) -> list[str]:
@@ -198,12 +214,10 @@ def _in_package(package: str, name: str) -> Iterator[Path]:
 
 
 def _extra(target: str) -> Extra:
-    try:
-        extra: Extra = load(target)
-    except (ImportError, AttributeError, TypeError) as error:
-        package = target.partition(":")[0].partition(".")[0]
-        message = f"could not load {target}, which adds to Orbit: {error}"
-        raise ConfigError(message, hint=f"correct or uninstall the package {package}") from None
+    extra = load(target)
+    if not isinstance(extra, Extra):
+        message = f"{target}, which adds to Orbit, is no `Extra` of `orbit_registry.seams`"
+        raise ConfigError(message, hint="correct it, or uninstall its package")
 
     return extra
 

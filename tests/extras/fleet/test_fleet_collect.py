@@ -550,3 +550,30 @@ def test_who_has_all_words_comes_before_who_has_one_in_the_title(tmp_path: Path)
     words = ("fleet", "search", "alpha", "beta", "--lake", "lake", "--format", "json")
     rows = json.loads(orbit(tmp_path, *words))["data"]
     assert [row["id"] for row in rows] == ["ADR-0002", "ADR-0001"]
+
+
+def test_the_author_of_a_document_is_who_decided_and_not_who_collects(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    head = "---\nstatus: accepted\ndeciders: [Ada, Bob]\n---\n"
+    write(root, "docs/adr/0001-x.md", f"{head}# 1. Keep files\n\n## Decision\n\nWe do.\n")
+    write(
+        root, "docs/adr/0002-x.md", "# 2. Keep lists\n\nStatus: Accepted\n\n## Decision\n\nYes.\n"
+    )
+    commit(root)
+    collect(tmp_path, "repos", "--lake", "lake")
+    rows = ask(tmp_path / "lake", "SELECT author FROM records ORDER BY id")
+    assert [row["author"] for row in rows] == ["Ada, Bob", None]
+
+
+def test_a_document_keeps_its_number_in_each_collection(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    for title in ("Keep files", "Keep lists"):
+        write(root, f"docs/adr/{title}.md", f"# {title}\n\nStatus: Accepted\n\nWe do.\n")
+    commit(root)
+    ids = "SELECT id, title FROM records ORDER BY ALL"
+    collect(tmp_path, "repos", "--lake", "lake", "--dry-run")
+    collect(tmp_path, "repos", "--lake", "lake")
+    first = ask(tmp_path / "lake", ids)
+    collect(tmp_path, "repos", "--lake", "lake", "--force")
+    assert ask(tmp_path / "lake", ids) == first
+    assert [row["id"] for row in first] == ["ADR-0001", "ADR-0002"]

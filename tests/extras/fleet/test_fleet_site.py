@@ -152,3 +152,8 @@ def test_the_search_finds_a_word_of_any_repository(site: Path, browser: Browser)
 def test_a_title_that_is_too_long_is_refused(tmp_path: Path) -> None:
     words = ("fleet", "site", "out", "--lake", str(tmp_path), "--title", "x" * 300)
     assert "the title has 300 characters" in orbit(tmp_path, *words, code=2)
+
+
+def test_the_navigation_marks_the_areas_on_their_pages_alone(site: Path) -> None:
+    assert 'data-orbit-lists="../"' in text_of(site, "areas/storage")
+    assert 'data-orbit-lists=""' in text_of(site, "contradictions")

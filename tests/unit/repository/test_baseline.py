@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orbit_registry.checks.engine import run, update_baseline
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -131,3 +132,15 @@ def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace)
         f".orbit/baseline.yaml: {problem.message}",
         problem.hint,
     )
+
+
+@pytest.mark.parametrize("text", ["title: [x", "a: 1\na: 2\n", "\x00"])
+def test_a_record_that_cannot_be_read_is_no_older_finding(workspace: Workspace, text: str) -> None:
+    """Accepted, it would be missing from every answer without a word."""
+    file = workspace.root / ".orbit/learnings/L-00001/learning.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    codes = [row.code for row in run(workspace).diagnostics]
+    assert {"ORB101", "ORB102"} & {*codes}
+    update_baseline(workspace)
+    assert [row.code for row in run(workspace).diagnostics] == codes

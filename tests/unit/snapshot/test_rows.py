@@ -203,6 +203,7 @@ def test_records_of_the_inbox_are_local(project: Any, tmp_path: Path) -> None:
     assert project.sync().digest == before
 
 
+PASSWORD = "q7Vd93kLmZ2xPw84TnRbYc"
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 KEY = (
     f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJDREVG' * 8}\n{'R0hJSktM' * 8}\n-----END RSA "
@@ -294,3 +295,13 @@ def test_what_a_file_names_comes_from_the_cache(project: Any) -> None:
         ("docs/guide.md",)
     ]
     assert citing_references(project.workspace, ["docs/guide.md"]) == first
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", "\t", "\r\n", "\n  \n"])
+def test_a_secret_behind_a_line_break_is_redacted(project: Any, between: str) -> None:
+    """JSON writes a line break with two signs; the name and the value of a secret are around it."""
+    reason = f"The old box has its\npassword{between}value: {PASSWORD}"
+    project.adr(1, rejected=[{"option": "MySQL", "reason": reason}])
+    assert PASSWORD.encode() not in project.sync().path.read_bytes()
+    ((stored,),) = project.ask("SELECT reason FROM rejected_options")
+    assert "[redacted" in stored

@@ -241,7 +241,8 @@ def _site_page(page: ListPage, site: SiteMap, base_url: str | None) -> SitePage:
     prose = render(part, TextOrigin("index.md", 1, page.url), site)
     links = TwinLinks(page.url, base_url)
     text = links.page(markdown_of(part, prose, links.address))
-    return SitePage(page.url, page.title, clean(prose.html), markdown=text, listed=(AREAS,))
+    listed = (AREAS,) if page.url.startswith(AREAS) else ()
+    return SitePage(page.url, page.title, clean(prose.html), markdown=text, listed=listed)
 
 
 def _write_search(root: Output, lake: Lake, places: Places, kinds: KindTable) -> None:

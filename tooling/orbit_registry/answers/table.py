@@ -7,7 +7,6 @@ operations runs.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orbit_registry import answers
 from orbit_registry.answers import kinds
-from orbit_registry.seams import extras
+from orbit_registry.errors import ConfigError
+from orbit_registry.seams import extras, load
 
 if TYPE_CHECKING:
     from orbit_registry.answers.arguments import Argument
@@ -128,7 +128,7 @@ class Row:
 
     def load(self) -> Operation:
         """Import its module and return the operation."""
-        importlib.import_module(self.module)
+        load(self.module)
         return ENTRIES[f"{self.module}.{self.function}"]
 
 
@@ -149,9 +149,24 @@ def rows() -> tuple[Row, ...]:
     """Return what the modules of this folder declare, in the order of their files."""
     rows_read: list[Row] = []
     for module, text in _modules():
-        rows_read += [_row(module, part) for part in text.split("\n@operation(")[1:]]
+        added = [_row(module, part) for part in text.split("\n@operation(")[1:]]
+        if not module.startswith(f"{answers.__name__}."):
+            _refuse_names_that_exist(added, rows_read)
+
+        rows_read += added
 
     return tuple(rows_read)
+
+
+def _refuse_names_that_exist(added: Sequence[Row], rows_read: Sequence[Row]) -> None:
+    """Raise a ConfigError if an extra has an operation by a name that another one has."""
+    by_name = {row.name: row for row in rows_read}
+    tools = {row.tool: row for row in rows_read if row.tool}
+    for row in added:
+        other = by_name.get(row.name) or tools.get(row.tool)
+        if other is not None:
+            message = f"{row.module} adds the operation `{row.name}`, which {other.module} has"
+            raise ConfigError(message, hint="give it another name, or uninstall its package")
 
 
 def _row(module: str, text: str) -> Row:

@@ -229,7 +229,9 @@ def _enforced(
     checked_before = stated(row for row in inputs.before if row.phase == "live")
     running = runner() if records or checked_before else None  # most projects have no check
     if running is None:
-        return not_run(records)
+        now = {record.uid for record in stated(records)}
+        removed = [record for record in checked_before if record.uid not in now]
+        return not_run([*records, *removed])
 
     return running.enforce(
         workspace,

@@ -438,14 +438,19 @@ def has_secret(value: object, text: str) -> bool:
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
 
-    # JSON writes with two signs what may be between a name and its value.
-    for escape, sign in _ESCAPES:
-        text = text.replace(escape, sign)
-    if not may_hold_secret(text):
+    if not may_hold_secret(without_escapes(text)):
         return False
 
     # Lists of words are many texts: one search of all takes a tenth of one each.
     return any(find_secrets("\n".join(_texts(value))))
+
+
+def without_escapes(text: str) -> str:
+    """Return JSON in which the signs that may be between a name and its value are one again."""
+    for escape, sign in _ESCAPES:
+        text = text.replace(escape, sign)
+
+    return text
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -250,25 +250,32 @@ def load_kinds(*more: Path) -> KindTable:
     """Return the shipped kinds and those in the folders `more`, each with one folder a kind."""
     kinds = dict(_shipped())
     for file in chain.from_iterable(map(_files, more)):
-        kind = _read_kind(file, is_shipped=False)
-        names = {kind.name, kind.plural, kind.prefix}
-        for other in kinds.values():
-            if names & {other.name, other.plural, other.prefix}:
-                message = f"{file}: {other.name!r} already has that name, plural or prefix"
-                hint = "change `kind`, `plural` or `prefix` in it: each belongs to one kind"
-                raise ConfigError(message, hint=hint)
-
-        kinds[kind.name] = kind
+        _add(kinds, file, is_shipped=False)
 
     return KindTable(kinds)
+
+
+def _add(kinds: dict[str, Kind], file: Path, *, is_shipped: bool) -> None:
+    """Add the kind of a file; what names a kind belongs to it alone."""
+    kind = _read_kind(file, is_shipped=is_shipped)
+    names = {kind.name, kind.plural, kind.prefix}
+    for other in kinds.values():
+        if names & {other.name, other.plural, other.prefix}:
+            message = f"{file}: {other.name!r} already has that name, plural or prefix"
+            hint = "change `kind`, `plural` or `prefix` in it: each belongs to one kind"
+            raise ConfigError(message, hint=hint)
+
+    kinds[kind.name] = kind
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Kind]:
     files = chain.from_iterable(map(_files, (SHIPPED, *kind_folders())))
-    kinds = [_read_kind(file, is_shipped=True) for file in files]
-    kinds.sort(key=lambda kind: kind.name)
-    return {kind.name: kind for kind in kinds}
+    kinds: dict[str, Kind] = {}
+    for file in files:
+        _add(kinds, file, is_shipped=True)
+
+    return dict(sorted(kinds.items()))
 
 
 def _files(parent: Path) -> list[Path]:

@@ -72,8 +72,14 @@ def _printable(text: str) -> str:
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     """Return the baseline that accepts these findings."""
-    accepted = (each for each in diagnostics if each.code not in NEVER_BASELINED)
-    return Counter(map(baseline_key, accepted))
+    accepted = [each for each in diagnostics if each.code not in NEVER_BASELINED]
+    return Counter(baseline_key(each) for each in accepted if not _leaves_record_unread(each))
+
+
+def _leaves_record_unread(diagnostic: Diagnostic) -> bool:
+    """Say whether no part of a record's file can be read: accepted, it is lost without a word."""
+    is_record = diagnostic.location.path.endswith(".yaml")
+    return is_record and diagnostic.code in ("ORB101", "ORB102")
 
 
 _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")

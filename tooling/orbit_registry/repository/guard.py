@@ -12,7 +12,12 @@ from dataclasses import replace
 from orbit_registry.errors import InvalidRecordError, RefusedError, listed
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.secrets import find_secrets, may_hold_secret, without_secrets
+from orbit_registry.formats.secrets import (
+    find_secrets,
+    may_hold_secret,
+    without_escapes,
+    without_secrets,
+)
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import freshness_fields
@@ -284,6 +289,6 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
 
 
 def _text_of(record: Record) -> str:
-    data = json.dumps(record.data, ensure_ascii=False, default=str)
+    data = without_escapes(json.dumps(record.data, ensure_ascii=False, default=str))
     votes = [f"{vote.voter_model}\n{vote.task_id}" for vote in record.votes]
     return "\n".join([data, record.prose, *votes])
