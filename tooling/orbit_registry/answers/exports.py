@@ -105,7 +105,7 @@ def export_group(call: Call) -> None:
     """
 
 
-@operation("export rules")
+@operation("export rules", lists=True)
 def rules(
     call: Call, agents: tuple[str, ...], check: bool = False, dry_run: bool = False
 ) -> Answer:
@@ -238,7 +238,7 @@ def reference(call: Call, folder: Path, dry_run: bool = False) -> Answer:
     )
 
 
-@operation("export codeowners")
+@operation("export codeowners", lists=True)
 def codeowners(
     call: Call, owners: tuple[str, ...] = (), check: bool = False, dry_run: bool = False
 ) -> Answer:
@@ -447,7 +447,7 @@ def snapshot_group(call: Call) -> None:
     """
 
 
-@operation("snapshot export")
+@operation("snapshot export", lists=True)
 def export(
     call: Call,
     file: Annotated[Path, Form(dir_okay=False)],
