@@ -2,7 +2,7 @@
 /* A key opens the search box, whose code is loaded apart; a page that is read from a file can't load it. */
 (() => {
   "use strict";
-  const input = document.querySelector("[data-orbit-search] input");
+  const input = document.querySelector(".md-search[role=search] input");
   if (!input || !location.protocol.startsWith("http")) return;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !["/", "s", "f"].includes(event.key)) return;
@@ -11,7 +11,8 @@
     input.focus();
     input.select();
   });
-  import(new URL("searchbox.js", document.currentScript.src));
+  // A site over many repositories has a search of another kind, which took the mark away.
+  if (input.closest("[data-orbit-search]")) import(new URL("searchbox.js", document.currentScript.src));
 })();
 
 /* The navigation marks the list that a page is in: the nearest one that it names. */

@@ -62,6 +62,7 @@ def test_every_command_with_json_has_a_form_of_its_data() -> None:
     assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {
         "completion",
         "help",
+        "mcp",
         "serve",
         "wrap",
     }, "those have no output"

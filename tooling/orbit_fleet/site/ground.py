@@ -98,7 +98,7 @@ def _staged(
     out.write(f"{DOCS}/{SCRIPT}", _SCRIPT_FILE.read_bytes())
 
     base = default_config(title, nav)
-    base["extra_javascript"] = [*SCRIPTS, SCRIPT]
+    base["extra_javascript"] = [SCRIPT, *SCRIPTS]
     words = language.words_for_templates()
     base["extra"] = {"orbit_release": None, "orbit_staged": True, "orbit_words": words}
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(overrides())}
