@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +34,7 @@ COMMANDS = (
     ["weigh", "L-7k3fq"],
     ["check", "--format", "json"],
     ["sample", "--help"],
+    ["scales"],
     ["query", "SELECT grams FROM weights"],
     ["export", "rules", "--agent", "scales"],
     ["import", "--from", "weights", "."],
@@ -84,6 +84,11 @@ def test_a_check_is_run_by_the_gate(answers: dict[str, str]) -> None:
 
 def test_a_kind_has_its_commands(answers: dict[str, str]) -> None:
     assert "Write, list and change samples." in answers["sample"]
+
+
+def test_a_command_is_in_the_help_and_runs(answers: dict[str, str]) -> None:
+    assert "Show the scales." in answers["help"]
+    assert answers["scales"] == "from 0 to 100 g\n"
 
 
 def test_a_table_is_in_the_snapshot(answers: dict[str, str]) -> None:
@@ -143,27 +148,37 @@ def test_an_edit_of_its_check_counts_in_the_next_run(git_repo: Path, tmp_path: P
 
 
 CLASHES = {
-    "operations": ("operations", '@operation("show", job="Find", tool="show")', "`show`"),
-    "checks": ("checks", '@check("ORB101", Severity.NOTE, "say it")', "ORB101"),
+    "operation": ("operations.py", '"weigh", job', '"show", job', ["show", "ADR-0001"], "`show`"),
+    "tool": ("operations.py", 'tool="weigh"', 'tool="show"', ["show", "ADR-0001"], "`show`"),
+    "check": ("checks.py", "ORB198", "ORB101", ["check"], "`ORB101`"),
+    "kind": ("kinds/sample/kind.yaml", "samples", "adrs", ["check"], "'adr' already has that name"),
+    "exporter": (
+        "exporter.py",
+        '"scales"',
+        '"claude"',
+        ["export", "rules", "--agent", "codex"],
+        "`claude`",
+    ),
+    "importer": ("importer.py", '"weights"', '"documents"', ["import", "."], "`documents`"),
+    "page": ("__init__.py", '"weights": Page', '"health": Page', ["site", "build"], "`health`"),
+    "table": ("__init__.py", '"weights": Table', '"records": Table', ["sync"], "`records`"),
+    "command": ("__init__.py", '"scales": C', '"check": C', ["help", "--all"], "`check`"),
 }
+"""By seam: the file of a package, what it says there, a name that is taken in its place, the
+command that refuses, and the name that it says.
+"""
 
 
 @pytest.mark.parametrize("seam", CLASHES)
 def test_no_package_replaces_what_is_there(git_repo: Path, tmp_path: Path, seam: str) -> None:
-    module, decorator, name = CLASHES[seam]
+    file, before, after, command, name = CLASHES[seam]
     installed = tmp_path / "installed"
     shutil.copytree(INSTALLED, installed)
-    file = installed / f"weights/{module}.py"
-    file.write_text(re.sub(r"(?m)^@(operation|check).*", decorator, file.read_text("utf-8")))
-    assert name in refused(git_repo, installed, "check" if seam == "checks" else "show")
-
-
-def test_no_package_replaces_a_kind(git_repo: Path, tmp_path: Path) -> None:
-    installed = tmp_path / "installed"
-    shutil.copytree(INSTALLED, installed)
-    file = installed / "weights/kinds/sample/kind.yaml"
-    file.write_text(re.sub(r"(?m)^plural: .*", "plural: adrs", file.read_text("utf-8")))
-    assert "'adr' already has that name, plural or prefix" in refused(git_repo, installed)
+    changed = installed / "weights" / file
+    text = changed.read_text("utf-8")
+    assert before in text
+    changed.write_text(text.replace(before, after, 1), "utf-8")
+    assert name in refused(git_repo, installed, *command)
 
 
 @pytest.mark.parametrize(
@@ -178,16 +193,45 @@ def test_a_package_that_fails_never_makes_the_gate_green(
     assert "weights" in refused(git_repo, installed)
 
 
-def refused(root: Path, installed: Path, command: str = "check") -> str:
+LATE = {
+    "module of checks": ("checks.py", '"""A check of the gate."""', "raise SystemExit(0)"),
+    "check": ("checks.py", '    """A title is too heavy."""', "    raise SystemExit(0)"),
+}
+"""By what fails when it runs: the file of a package, what it says there, and what fails."""
+
+
+@pytest.mark.parametrize("part", LATE)
+def test_what_a_package_runs_never_makes_the_gate_green(
+    git_repo: Path, tmp_path: Path, part: str
+) -> None:
+    file, before, after = LATE[part]
+    installed = tmp_path / "installed"
+    shutil.copytree(INSTALLED, installed)
+    changed = installed / "weights" / file
+    changed.write_text(changed.read_text("utf-8").replace(before, after, 1), "utf-8")
+    make_workspace(git_repo)
+    write_learning(git_repo, "7k3fq", summary=HEAVY)
+    code, _, errors = command_of(git_repo, installed, "check")
+    assert code in (2, 3)
+    assert "weights" in errors
+
+
+def refused(root: Path, installed: Path, *words: str) -> str:
     """Return why a command refuses to run."""
     make_workspace(root)
+    code, output, errors = command_of(root, installed, *(words or ("check",)))
+    assert code == 2, output + errors
+    return errors
+
+
+def command_of(root: Path, installed: Path, *words: str) -> tuple[int, str, str]:
+    """Return the exit code of a command, what it printed, and its errors."""
     done = subprocess.run(
-        [sys.executable, "-m", "orbit_registry", command],
+        [sys.executable, "-m", "orbit_registry", *words],
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 2, done.stdout + done.stderr
-    return done.stderr
+    return done.returncode, done.stdout, done.stderr

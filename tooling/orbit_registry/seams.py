@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from orbit_registry.errors import ConfigError
 
 NO_LOOP = "install the package of the loop again: orbit_loop"
+Entry = TypeVar("Entry")
 GROUP = "orbit_registry.extras"
 SHIPPED = (
     "orbit_loop",
@@ -175,6 +176,20 @@ def load(target: str) -> Any:
         message = f"could not load {target}, which adds to Orbit: {reason}"
         hint = f"correct or uninstall the package {_package(target)}"
         raise ConfigError(message, hint=hint) from error
+
+
+def add(entries: dict[str, Entry], added: Mapping[str, Entry], what: str, package: str) -> None:
+    """Add what a package has, by names that nothing has yet: it adds, and replaces nothing.
+
+    Raises:
+        ConfigError: A name is there already.
+    """
+    for name in added:
+        if name in entries:
+            message = f"{package} adds the {what} `{name}`, which is there already"
+            raise ConfigError(message, hint=f"give it another name, or uninstall {package}")
+
+    entries.update(added)
 
 
 def targets(seam: str) -> list[str]:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orbit_registry import answers
 from orbit_registry.answers import kinds
-from orbit_registry.errors import ConfigError
-from orbit_registry.seams import extras, load
+from orbit_registry.seams import add, extras, load
 
 if TYPE_CHECKING:
     from orbit_registry.answers.arguments import Argument
@@ -148,25 +147,19 @@ def _modules() -> Iterator[tuple[str, str]]:
 def rows() -> tuple[Row, ...]:
     """Return what the modules of this folder declare, in the order of their files."""
     rows_read: list[Row] = []
+    names: dict[str, Row] = {}
+    tools: dict[str, Row] = {}
     for module, text in _modules():
         added = [_row(module, part) for part in text.split("\n@operation(")[1:]]
         if not module.startswith(f"{answers.__name__}."):
-            _refuse_names_that_exist(added, rows_read)
+            add(names, {row.name: row for row in added}, "operation", module)
+            add(tools, {row.tool: row for row in added if row.tool}, "tool", module)
 
         rows_read += added
+        names |= {row.name: row for row in added}
+        tools |= {row.tool: row for row in added if row.tool}
 
     return tuple(rows_read)
-
-
-def _refuse_names_that_exist(added: Sequence[Row], rows_read: Sequence[Row]) -> None:
-    """Raise a ConfigError if an extra has an operation by a name that another one has."""
-    by_name = {row.name: row for row in rows_read}
-    tools = {row.tool: row for row in rows_read if row.tool}
-    for row in added:
-        other = by_name.get(row.name) or tools.get(row.tool)
-        if other is not None:
-            message = f"{row.module} adds the operation `{row.name}`, which {other.module} has"
-            raise ConfigError(message, hint="give it another name, or uninstall its package")
 
 
 def _row(module: str, text: str) -> Row:

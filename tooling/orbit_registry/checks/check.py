@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks import rules
-from orbit_registry.errors import ConfigError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.baseline import PROTECTED, UNPROVED
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.inherited import source_of
-from orbit_registry.seams import extras, load
+from orbit_registry.seams import add, extras, load
 from orbit_registry.workspace.journal import FileChange
 
 if TYPE_CHECKING:
@@ -120,28 +119,20 @@ def passed_on(
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    checks: list[Check] = []
+    checks: dict[str, Check] = {}
     names = [f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__)]
     for extra in extras():
         names += extra.checks
 
     for name in names:
-        codes = {check.code: check for check in checks}
+        of_module: list[Check] = []
         for value in vars(load(name)).values():
             members = value if isinstance(value, tuple) else (value,)
-            checks += [_new(member, codes, name) for member in members if isinstance(member, Check)]
+            of_module += [member for member in members if isinstance(member, Check)]
 
-    return tuple(sorted(checks, key=lambda check: (len(check.code), check.code)))
+        add(checks, {check.code: check for check in of_module}, "check", name)
 
-
-def _new(check: Check, codes: Mapping[str, Check], module: str) -> Check:
-    """Return a check that a module adds, whose code no other module has."""
-    if check.code in codes:
-        other = codes[check.code].run.__module__
-        message = f"{module} adds the check {check.code}, which {other} has"
-        raise ConfigError(message, hint="give it another code, or uninstall its package")
-
-    return check
+    return tuple(sorted(checks.values(), key=lambda check: (len(check.code), check.code)))
 
 
 def check_of(code: str) -> Check | None:

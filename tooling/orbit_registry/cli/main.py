@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gc
-import importlib
 import itertools
 import os
 import re
@@ -19,7 +18,7 @@ from orbit_registry.cli.help import finished
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
 from orbit_registry.formats.untrusted import json_text
-from orbit_registry.seams import extras, kind_folders
+from orbit_registry.seams import add, extras, kind_folders, load
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
@@ -97,8 +96,10 @@ def jobs() -> dict[str, dict[str, str]]:
     for job, rows in JOBS.items():
         lines[job] = {name: line or declared[name].line for name, (_, line) in rows.items()}
 
+    taken = {name: name for rows in (*lines.values(), HIDDEN) for name in rows}
     for extra in extras():
         for job, added in extra.commands.items():
+            add(taken, {name: name for name in added}, "command", extra.name)
             lines.setdefault(job, {}).update({name: each.line for name, each in added.items()})
 
     listed = {*itertools.chain.from_iterable(lines.values())}
@@ -213,8 +214,7 @@ class Commands(_Suggesting):
         command: click.Command | None = None
         target = _target(cmd_name)
         if target:
-            module, _, name = target.partition(":")
-            command = getattr(importlib.import_module(module), name)
+            command = load(target)
         elif SYNONYMS.get(cmd_name, cmd_name) in commands():
             from orbit_registry.cli.operations import table_command
 
@@ -395,7 +395,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         _discard_output()  # the reader left; end in peace
         return 0
-    except Exception as error:  # noqa: BLE001 - the boundary: a bug is said to be one, with what reports it
+    except (Exception, SystemExit) as error:
+        if isinstance(error, SystemExit) and _is_completing():
+            raise
+
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _discard_output()
             say(
@@ -427,6 +430,11 @@ def _written_roots() -> set[Path]:
     """Return the roots written to, without importing the module that writes."""
     journal = sys.modules.get("orbit_registry.workspace.journal")
     return journal.WRITTEN_ROOTS if journal is not None else set()
+
+
+def _is_completing() -> bool:
+    """Say whether a shell asks for words, which click answers and then ends the process itself."""
+    return not {"_ORBIT_COMPLETE", "_ORBIT_REGISTRY_COMPLETE"}.isdisjoint(os.environ)
 
 
 def _program_name() -> str:

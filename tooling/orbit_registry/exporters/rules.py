@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -35,7 +34,7 @@ from orbit_registry.matching.teaser import safe
 from orbit_registry.model.fields import BROAD, GLOBS, ID, MOVED, Row
 from orbit_registry.model.reach import FRAME_TOKENS, TOKENS
 from orbit_registry.model.scope import USES
-from orbit_registry.seams import extras
+from orbit_registry.seams import add, extras, load
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
     inside,
@@ -300,9 +299,8 @@ def exporters() -> Mapping[str, Exporter]:
         names += extra.exporters
 
     for name in names:
-        module = import_module(name)
-        for exporter in getattr(module, "EXPORTERS", ()):
-            by_agent[exporter.agent] = exporter
+        of_module = getattr(load(name), "EXPORTERS", ())
+        add(by_agent, {exporter.agent: exporter for exporter in of_module}, "exporter", name)
 
     return dict(sorted(by_agent.items()))
 

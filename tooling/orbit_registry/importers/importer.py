@@ -7,7 +7,6 @@ import pkgutil
 import posixpath
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +21,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.adoption import OnStep
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.repository.reader import Reading, read_collection
-from orbit_registry.seams import extras
+from orbit_registry.seams import add, extras, load
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 STATUS_AND_SUCCESSOR = "ORB304"
@@ -56,10 +55,12 @@ def importers() -> Mapping[str, Importer]:
     names.sort(key=lambda name: name == "documents")
     of_core = [f"orbit_registry.importers.{name}" for name in names]
     of_extras = chain.from_iterable(extra.importers for extra in extras())
-    modules = [import_module(name) for name in (*of_extras, *of_core)]
+    by_name: dict[str, Importer] = {}
+    for name in (*of_extras, *of_core):
+        of_module = getattr(load(name), "IMPORTERS", ())
+        add(by_name, {importer.name: importer for importer in of_module}, "importer", name)
 
-    listed = chain.from_iterable(getattr(module, "IMPORTERS", ()) for module in modules)
-    return {importer.name: importer for importer in listed}
+    return by_name
 
 
 def import_from(

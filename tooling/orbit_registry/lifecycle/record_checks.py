@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.seams import targets
+from orbit_registry.seams import load, targets
 
 if TYPE_CHECKING:
     from orbit_registry.formats.globs import Glob
@@ -99,7 +98,7 @@ class Enforcement(Protocol):
 def runner() -> Runner | None:
     """Return what runs the checks of records; None where no such package is installed."""
     for module in targets("record_checks"):
-        return cast("Runner", importlib.import_module(module))
+        return cast("Runner", load(module))
 
     return None
 

@@ -18,7 +18,7 @@ from orbit_registry.mcp.tool import Tool
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind, KindTable, load_kinds
 from orbit_registry.render.records import ORDERS
-from orbit_registry.seams import tool_files
+from orbit_registry.seams import add, tool_files
 from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
@@ -87,7 +87,7 @@ def _table() -> Mapping[str, Any]:
     tools = dict(table["tools"])
     for file in tool_files():
         added = cast(Mapping[str, Any], yaml.load(file.read_text("utf-8")))
-        tools.update(added["tools"])
+        add(tools, added["tools"], "tool", str(file))
 
     return {**table, "tools": tools}
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.seams import Page, extras, load
+from orbit_registry.seams import Page, add, extras, load
 from orbit_registry.site.documents import MirroredDocument, with_front_matter
 from orbit_registry.site.language import labels_of, things_of, word, word_or
 
@@ -62,7 +62,9 @@ class EmptyPage:
 def extra_pages() -> dict[str, Page]:
     """Return the pages of the extras, by their folder."""
     pages: dict[str, Page] = {}
+    taken: dict[str, object] = dict(PAGES)
     for extra in extras():
+        add(taken, extra.pages, "page", extra.name)
         pages |= extra.pages
 
     return pages

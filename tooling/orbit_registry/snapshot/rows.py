@@ -33,7 +33,7 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.seams import Table, extras, load
+from orbit_registry.seams import Table, add, extras, load
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
@@ -341,7 +341,9 @@ def _rows_of_extras(records: Sequence[Record]) -> dict[str, list[str]]:
 def extra_tables() -> dict[str, Table]:
     """Return the tables that extras add, by name."""
     tables: dict[str, Table] = {}
+    taken: dict[str, object] = dict.fromkeys((*CONTENT, *LOCAL, TEXTS))
     for extra in extras():
+        add(taken, extra.tables, "table", extra.name)
         tables |= extra.tables
 
     return tables

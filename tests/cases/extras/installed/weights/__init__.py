@@ -1,11 +1,12 @@
 """A package of somebody else: it weighs records."""
 
-from orbit_registry.seams import Extra, Page, Table
+from orbit_registry.seams import Command, Extra, Page, Table
 
 extra = Extra(
     "weights",
     operations=("weights.operations",),
     checks=("weights.checks",),
+    commands={"Find": {"scales": Command("weights.scales:command", "Show the scales.")}},
     kinds="weights",
     exporters=("weights.exporter",),
     importers=("weights.importer",),
