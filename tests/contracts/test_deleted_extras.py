@@ -147,3 +147,15 @@ def test_the_core_works_without_an_extra(
 def test_tests_of_the_core_pass_without_an_extra(extra: str, tmp_path: Path) -> None:
     environment = without(extra, tmp_path / "without")
     ended(environment, ROOT, "-m", "pytest", "-q", "-p", "no:cacheprovider", *QUICK)
+
+
+def test_checks_that_a_change_removes_are_said_not_to_run(project: Path, tmp_path: Path) -> None:
+    """Else a change could remove a check and break it, where the package that runs it is gone."""
+    record = project / ".orbit/adrs/ADR-0001/adr.yaml"
+    text = record.read_text("utf-8")
+    record.write_text(text[: text.index("checks:")], "utf-8")
+    against = "check --against HEAD --format json"
+    environment = without("orbit_enforce", tmp_path / "without")
+    _, printed = answers(project, environment, [against])[against]
+    rows = json.loads(printed)["diagnostics"]
+    assert [row["record"] for row in rows if row["code"] == "ORB1004"] == ["ADR-0001"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from orbit_registry.errors import did_you_mean
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.render.blocks import rendered
+from orbit_registry.repository.codec import hides_record
 
 EXAMPLE_NUMBER = 7
 PATH_CHECKS = ("file_okay", "dir_okay", "exists")
@@ -123,6 +125,10 @@ def _run(
     chosen = {argument.name: values[argument.name] for argument in arguments}
 
     answer = answer_of(operation.run(call, **chosen))
+    if operation.lists and output == "json":
+        unread = filter(hides_record, call.registry.collection.problems)
+        answer = replace(answer, diagnostics=[*answer.diagnostics, *unread])
+
     if output in ("text", "json"):
         print_answer(answer, output)
     else:
