@@ -420,13 +420,27 @@ def _waits(record: Record) -> bool:
     return record.phase == "pending" and not record.status.pushed
 
 
+def _closed(record: Record, around: Surroundings) -> Reason:
+    """Return that a record no longer holds, and what is shown in its place."""
+    text = f"it is {record.status.name}"
+    successors = around.set.live_successors(record)
+    if not successors:
+        return Reason("closed", text)
+
+    names = listed([later.id for later in successors], 2)
+    if not record.scope.is_empty and all(later.scope.is_empty for later in successors):
+        # What was shown at files is shown at none any more.
+        missing = f"{text}; {names} replaces it, and names no files"
+        return Reason("closed", missing, ("orbit scope suggest",))
+
+    return Reason("closed", f"{text}; {names} is shown in its place")
+
+
 def _barrier(record: Record, around: Surroundings) -> Reason | None:
     """Return why a record is shown at no moment at all."""
     kind, status = record.kind, record.status
     if record.phase == "closed":
-        successors = [later.id for later in around.set.live_successors(record)]
-        instead = f"; {listed(successors, 2)} is shown in its place" if successors else ""
-        return Reason("closed", f"it is {status.name}{instead}")
+        return _closed(record, around)
 
     later = [other for other in kind.statuses.values() if other.phase == "live"]
     if not any(other.pushed for other in (later if _waits(record) else [status])):
