@@ -96,11 +96,12 @@ def jobs() -> dict[str, dict[str, str]]:
     for job, rows in JOBS.items():
         lines[job] = {name: line or declared[name].line for name, (_, line) in rows.items()}
 
-    taken = {name: name for rows in (*lines.values(), HIDDEN) for name in rows}
+    taken = dict.fromkeys(itertools.chain(*lines.values(), HIDDEN), "")
     for extra in extras():
         for job, added in extra.commands.items():
-            add(taken, {name: name for name in added}, "command", extra.name)
-            lines.setdefault(job, {}).update({name: each.line for name, each in added.items()})
+            lines_of_extra = {name: each.line for name, each in added.items()}
+            add(taken, lines_of_extra, "command", extra.name)
+            lines.setdefault(job, {}).update(lines_of_extra)
 
     listed = {*itertools.chain.from_iterable(lines.values())}
     for name, row in declared.items():
@@ -204,6 +205,15 @@ class _Suggesting(click.Group):
 
 class Commands(_Suggesting):
     """Commands by name; each module is imported only when its command runs."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; no code that it calls chooses the exit code by ending the process."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as stop:
+            raise RuntimeError(
+                f"a package ended the command by SystemExit({stop.code!r})"
+            ) from stop
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the whole help."""
@@ -395,10 +405,14 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         _discard_output()  # the reader left; end in peace
         return 0
-    except (Exception, SystemExit) as error:
-        if isinstance(error, SystemExit) and _is_completing():
+    except SystemExit:
+        # Click ends the process itself once it completed a word, and where the reader left.
+        if _is_completing():
             raise
 
+        _discard_output()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last handler of the process
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _discard_output()
             say(
