@@ -1,4 +1,4 @@
-"""`orbit init`, `import PATH`, `trust`, `doctor` and `watchdog`: a workspace that works."""
+"""`orbit init`, `import PATH`, `trust` and `completion`: a workspace that works."""
 
 import json
 import shlex
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.agents.agent import hook_agents
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
@@ -179,54 +178,6 @@ def _setup_text(report: SetupReport, would: str) -> str:
         lines.append(f"{baselined} baselined: `orbit check --all` lists them")
 
     return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
-
-
-@click.command("leave")
-@click.option("--records", is_flag=True, help="Remove .orbit/ too, with every record in it.")
-@click.option("--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@format_option
-def leave_command(records: bool, dry_run: bool, yes: bool, output: str) -> None:
-    """Remove what Orbit wrote in this repository.
-
-    It removes hooks, MCP servers, rule files, skills and Orbit's lines in git's files. All other
-    bytes of a file stay, and so do your documents. The records stay unless you give --records.
-
-    orbit leave --dry-run
-    orbit leave --records
-    """
-    from orbit_registry.install.leave import leave
-
-    workspace = open_registry().workspace
-    if dry_run:
-        planned = leave(workspace, records=records, dry_run=True)
-        emit(output, planned.as_data(), planned.result_text(), next_commands=["orbit leave"])
-        return
-
-    if acting_role() == "agent":
-        raise RefusedError(
-            "an agent can't remove Orbit", hint="a person runs `orbit leave` in a terminal"
-        )
-
-    if not yes:
-        if not sys.stdin.isatty():
-            raise RefusedError(
-                "there is no terminal to ask in; nothing was removed",
-                hint="look with `orbit leave --dry-run`, then `orbit leave --yes`",
-            )
-
-        say(leave(workspace, records=records, dry_run=True).result_text())
-        click.confirm("Go on?", abort=True)
-
-    result = leave(workspace, records=records)
-    steps = ["pip uninstall orbit-registry"]
-    emit(
-        output,
-        result.as_data(),
-        result.result_text(),
-        ok=not result.problems,
-        next_commands=steps,
-    )
 
 
 @click.command("import")
@@ -431,31 +382,3 @@ def _command_lines(
         ]
 
     return lines
-
-
-@click.command()
-@click.option(
-    "--agent",
-    type=click.Choice(hook_agents()),
-    help="Only the hooks and transcripts of this agent.",
-)
-@format_option
-def doctor(agent: str | None, output: str) -> None:
-    """Test hooks and derived files, and explain problems.
-
-    It runs each installed hook as its agent would, and looks for the shown records in the agents'
-    transcripts. It prints ids and counts, no text of a transcript. It exits 1 on a problem.
-
-    orbit doctor
-    orbit doctor --agent claude --format json
-    """
-    from orbit_registry.doctor.examine import examine
-
-    result = examine(Path.cwd(), agent)
-    emit(
-        output,
-        result.as_data(),
-        result.text(),
-        ok=not result.failed(),
-        next_commands=result.next_steps,
-    )
