@@ -42,7 +42,7 @@ def has_verbs(kind: Kind) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb of a kind: the status that it sets, and what it takes beside ids.
+    """A verb of a kind: the status that it sets, and what it takes next to ids.
 
     `undecided` are the statuses whose records it takes all at once. It `is_hidden` where one
     command serves every kind, or another verb of the kind does the same.

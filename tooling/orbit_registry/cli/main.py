@@ -259,7 +259,7 @@ class _New(_Suggesting):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of a kind; say which there are if a title stands in its place."""
+        """Return the command of a kind; say which there are if there is a title in its place."""
         word = args[0]
         is_title = " " in word.strip() or (word[:1].isupper() and not word.startswith("-"))
         if is_title and self.get_command(ctx, word.lower()) is None:
