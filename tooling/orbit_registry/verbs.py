@@ -30,7 +30,15 @@ class Operations:
             raise AttributeError(f"there is no operation {name!r}")
 
         call = importlib.import_module(CALL).Call(lambda: self._registry)
-        return functools.partial(operation.called, call)
+
+        # `help` and editors see the arguments that a program gives.
+        @functools.wraps(functools.partial(operation.run, call), assigned=())
+        def method(*placed: object, **values: object) -> Any:
+            return operation.called(call, *placed, **values)
+
+        method.__name__ = name
+        method.__doc__ = operation.run.__doc__
+        return method
 
 
 class Verbs:

@@ -127,9 +127,8 @@ def bound_values(
     names = [argument.name for argument in arguments]
     hint = f"arguments: {', '.join(names)}"
     if len(placed) > len(names):
-        raise UsageError(
-            f"{name}: {len(placed)} values for {plural(len(names), 'argument')}", hint=hint
-        )
+        counted = plural(len(placed), "value")
+        raise UsageError(f"{name}: {counted} for {plural(len(names), 'argument')}", hint=hint)
 
     by_place = dict(zip(names, placed, strict=False))
     twice = by_place.keys() & values.keys()

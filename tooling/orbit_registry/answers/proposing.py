@@ -320,7 +320,10 @@ def _proposed(
         return _preview(call, proposal, draft, near)
 
     if kind.in_document:
-        apart = [*request.distinct_from, *([] if old is None else [old.id])]
+        apart = [*request.distinct_from]
+        if old is not None:
+            apart.append(old.id)
+
         unless_same = partial(_refuse_same_title, call, apart=apart)
         record = adrs.add_adr(call.workspace, request, call.author(), unless_same).record
         if old is not None:

@@ -68,8 +68,8 @@ class Wanted:
         if self.task is not None:
             yield lambda record: self.task in (*record.words("tasks"), *record.scope.tasks)
         if self.legacy_id is not None:
-            named = call.registry.collection.records.with_former_name(self.legacy_id)
-            former = {record.path for record in named}
+            records = call.registry.collection.records.with_former_name(self.legacy_id)
+            former = {record.path for record in records}
             yield lambda record: record.path in former
         if self.since is not None:
             earliest = _day(self.since)

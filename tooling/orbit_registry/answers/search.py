@@ -101,14 +101,16 @@ def search(
     if is_agent:
         result = _without_secrets(result, set(question.terms))
 
+    in_project = [hit for hit in result.hits if not hit.record.path.startswith("~/")]
+    text = result_text(result, explain=explain)
     return Answer(
         result_data(result, explain=explain),
-        result_text(result, explain=explain),
+        text,
         [*_show_commands(result)],
         unknown_notes(registry, tag=tags),
         [*_remarks(registry, result, by_scope=bool(path or tags))],
         paths=[where] if where else [],
-        record_ids=[hit.record.id for hit in result.hits if hit.record.path[:2] != "~/"],
+        record_ids=[hit.record.id for hit in in_project],
     )
 
 

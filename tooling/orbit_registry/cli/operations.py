@@ -110,10 +110,10 @@ class TableGroup(click.Group):
         """Rows of the table by the last words of their names."""
         of_kind = [row for row in rows() if self.kind is not None and row.serves(self.kind)]
         below = [row for row in rows() if row.name.startswith(f"{self.name} ")]
-        named = {row.name.rpartition(" ")[2]: row for row in (*of_kind, *below)}
-        status = named.pop("status", None)
+        by_word = {row.name.rpartition(" ")[2]: row for row in (*of_kind, *below)}
+        status = by_word.pop("status", None)
         verbs = {} if status is None else dict.fromkeys(self.verbs, status)
-        return {**verbs, **named}
+        return {**verbs, **by_word}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
