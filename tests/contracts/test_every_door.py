@@ -21,7 +21,7 @@ from orbit_registry.answers.arguments import Argument
 from orbit_registry.answers.call import Caller
 from orbit_registry.answers.table import Operation
 from orbit_registry.cli.main import run
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
@@ -429,3 +429,14 @@ def test_every_door_refuses_an_argument_that_is_not_there(name: str, shell: Shel
 
     if operation.tool and name != "run script":
         assert "unknown field `nope`" in in_mcp(operation, values)["error"]
+
+
+def test_python_takes_values_by_place_and_each_of_them_once(shell: Shell) -> None:
+    operations = Registry.open(".").operations
+    assert operations.related("ADR-0001", 2).data["id"] == "ADR-0001"
+    with pytest.raises(UsageError, match="`any_id` is given twice"):
+        operations.related("ADR-0001", any_id="ADR-0002")
+    with pytest.raises(UsageError, match="4 values for 3 arguments"):
+        operations.related("ADR-0001", 2, "both", "ADR-0002")
+    with pytest.raises(UsageError, match="`any_ids` is a text, not a list"):
+        operations.retire("ADR-0001")
