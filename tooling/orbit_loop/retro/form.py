@@ -15,7 +15,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.model.schema import RecordSchema, read_schema
+from orbit_registry.model.schema import RecordSchema, SchemaProblem, read_schema
 
 _VERBS = {"stop": "Stop", "start": "Start"}
 """Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
@@ -254,7 +254,24 @@ def _refuse_other_form(data: Mapping[str, Any], where: str) -> None:
     problems = _form().problems(_without_nothing(data))
     if problems:
         message = problems[0].message.replace("`the record`", "a retro")
-        raise UsageError(f"{where}: {message}", hint=problems[0].hint or _FORM)
+        raise UsageError(
+            f"{where}: {_of_outcome(data, problems[0], message)}", hint=problems[0].hint or _FORM
+        )
+
+
+def _of_outcome(data: Mapping[str, Any], problem: SchemaProblem, message: str) -> str:
+    """Return a message that names the outcome that it is about, rather than its index."""
+    if len(problem.pointer) < 2 or problem.pointer[0] != "outcomes":
+        return message
+
+    outcomes, number = data["outcomes"], int(problem.pointer[1])
+    entry = outcomes[number]
+    target = entry.get("target") if isinstance(entry, Mapping) else None
+    field = message.replace(f"`outcomes.{number}`", "it").replace(f"`outcomes.{number}.", "`")
+    if target:
+        return f"{target if isinstance(target, str) else target_from(target)}: {field}"
+
+    return field if len(outcomes) == 1 else f"outcome {number + 1}: {field}"
 
 
 def _without_nothing(value: Any) -> Any:
