@@ -121,8 +121,8 @@ class ProjectCommand:
     @property
     def place(self) -> tuple[str, ...]:
         """The part of the project that it is run for: a folder, and the values of options."""
-        named = [part.names for part in self.parts if part.text.partition(" ")[0] in _PARTS]
-        return (*filter(None, [self.folder]), *chain.from_iterable(named))
+        values = [part.names for part in self.parts if part.text.partition(" ")[0] in _PARTS]
+        return (*filter(None, [self.folder]), *chain.from_iterable(values))
 
     @property
     def arguments(self) -> tuple[str, ...]:
