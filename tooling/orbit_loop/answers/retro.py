@@ -79,7 +79,7 @@ def retro(
         pending: Let the retro wait for review, as an agent's does.
         dry_run: Print what would happen; write nothing.
     """
-    told = Retro(
+    typed = Retro(
         trigger=_run({"loop": loop, "session": session, "incident": incident}, project),
         date=date,
         title=_line(title),
@@ -95,10 +95,10 @@ def retro(
         refuse_secrets("", {"retro": texts, "outcomes": list(outcomes)})
 
     has_scope = bool(paths or tags)
-    read, told, gathered = _sources(call, told, source, project, gathers=not has_scope)
+    read, typed, gathered = _sources(call, typed, source, project, gathers=not has_scope)
     result = record_retro(
         call.workspace,
-        read.joined(told),
+        read.joined(typed),
         call.author(),
         datetime.now(UTC),
         pending=pending or call.caller is not None,
@@ -123,21 +123,21 @@ def _run(runs: Mapping[str, str | None], project: str) -> Target | None:
 
 
 def _sources(
-    call: Call, told: Retro, source: str | None, project: str, *, gathers: bool
+    call: Call, typed: Retro, source: str | None, project: str, *, gathers: bool
 ) -> tuple[Retro, Retro, GatheredRetro | None]:
-    """Return what a file says, what was told, and what the log has of a run of which nothing was
-    told.
+    """Return what a file says, what was typed, and what the log has of a run of which nothing was
+    typed.
     """
     if source is not None:
         where = "the standard input" if source == STANDARD_INPUT else source
-        return *_one_run(read_retro(text_from(source), where), told, project, where), None
+        return *_one_run(read_retro(text_from(source), where), typed, project, where), None
 
-    is_bare = told == Retro(told.trigger, told.date, told.title)
-    if told.trigger is None or not (gathers and is_bare):
-        return Retro(), told, None
+    is_bare = typed == Retro(typed.trigger, typed.date, typed.title)
+    if typed.trigger is None or not (gathers and is_bare):
+        return Retro(), typed, None
 
-    gathered = gather(call.workspace, call.registry.collection.records, told.trigger)
-    return gathered.retro, told, gathered
+    gathered = gather(call.workspace, call.registry.collection.records, typed.trigger)
+    return gathered.retro, typed, gathered
 
 
 def _answer(result: RetroResult, gathered: GatheredRetro | None, *, dry_run: bool) -> Answer:
