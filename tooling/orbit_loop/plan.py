@@ -331,8 +331,10 @@ def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
     return True
 
 
-def plan_text(data: Mapping[str, Any]) -> str:
-    """Return a plan brief as text."""
+def plan_text(data: Mapping[str, Any], of_work: str = "") -> str:
+    """Return a plan brief as text; `of_work` is the brief for the work ahead, which has its
+    learnings.
+    """
     free, waiting, news = data["capacity"], data["queue"], data["recent_events"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
     failed = [{**entry, "until": entry["until"] or "cleared"} for entry in data["failed_targets"]]
@@ -351,9 +353,12 @@ def plan_text(data: Mapping[str, Any]) -> str:
     pitch = "{at:.10}  {target} {verdict} by {by}"
     lines += _section("pitched before", data["recent_pitch_history"], pitch)
     lines.append(f"system health: {_words(data['system_health'])}")
-    lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
+    if not of_work:
+        lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
     lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
     lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
+    if of_work:
+        lines += ["", of_work]
     return "\n".join(lines)
 
 
