@@ -206,6 +206,17 @@ def outcome_from(value: object) -> Outcome:
     return _outcome(cast("Mapping[str, Any]", value))
 
 
+def recorded_outcome(fields: Mapping[str, Any]) -> Outcome:
+    """Return an outcome in a record's field."""
+    return Outcome(
+        target_from(fields.get("target")),
+        str(fields.get("result")),
+        fields.get("attempts"),
+        tuple(map(str, fields.get("tools", ()))),
+        str(fields.get("reason", "")),
+    )
+
+
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
     """Parse `TARGET=RESULT,attempts=N,…`; `where` names the source in errors."""
     name, _, details = text.partition("=")
