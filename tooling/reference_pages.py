@@ -84,8 +84,8 @@ STUB = Path(__file__).parent / "orbit_registry/verbs.pyi"
 
 def operations() -> dict[str, Operation]:
     """Return the operations of the table by their names in Python."""
-    loaded = {row.method: row.load() for row in table.rows()}
-    return {name: loaded[name] for name in sorted(loaded) if not loaded[name].is_group}
+    rows = table.methods()
+    return {name: rows[name].load() for name in sorted(rows)}
 
 
 def methods() -> dict[str, Operation]:

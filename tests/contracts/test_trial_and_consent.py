@@ -7,21 +7,27 @@ WRITERS = """
 accept
 adr accept
 adr backfill
+adr deprecate
+adr reject
 adr renumber
 adr supersede
 apply
 check
+failure clear
 fleet remove
 hook uninstall
 import records
 init
 learning migrate-layout
+learning promote
+learning retire
 learning supersede
 learning prune
 leave
 lessons promote
 lessons rm
 mcp uninstall
+proposal done
 propose
 refresh
 reject

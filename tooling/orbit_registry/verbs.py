@@ -40,6 +40,10 @@ class Operations:
         method.__doc__ = operation.run.__doc__
         return method
 
+    def __dir__(self) -> list[str]:
+        """Return the names of the operations, for those who look at what there is."""
+        return sorted(importlib.import_module(TABLE).methods())
+
 
 class Verbs:
     """A method for each operation but those of which the registry returns values:

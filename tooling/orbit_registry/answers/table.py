@@ -119,6 +119,11 @@ class Row:
         return "is_command=False" not in self.entry
 
     @property
+    def is_group(self) -> bool:
+        """Return whether it runs nothing: the names of its commands begin with its name."""
+        return "is_group=True" in self.entry
+
+    @property
     def is_of_kinds(self) -> bool:
         """Return whether `orbit KIND NAME` may run it."""
         return "of_kind=" in self.entry
@@ -194,6 +199,12 @@ def commands() -> Mapping[str, Row]:
     return {row.name: row for row in rows() if row.is_command}
 
 
+def methods() -> Mapping[str, Row]:
+    """Return the rows that Python calls, by the names that they have there."""
+    return {row.method: row for row in rows() if not row.is_group}
+
+
 def by_method(name: str) -> Operation | None:
     """Return the operation that Python calls by a name; None if there is none."""
-    return next((row.load() for row in rows() if row.method == name), None)
+    row = methods().get(name)
+    return None if row is None else row.load()
