@@ -25,7 +25,7 @@ kotlin: kt kts
 lua: lua
 nix: nix
 php: php
-python: py pyi
+python: py pyi pyw
 ruby: rb
 rust: rs
 scala: scala sc sbt
