@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from orbit_loop.capture.findings import Attempt, Pattern
@@ -63,61 +64,83 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
     rows, sessions = _events_of_run(
         workspace, run, {failures.target_of(failure) for failure in failed}
     )
-    ended = max((str(row["at"]) for _, row in rows), default="")
-    agents: dict[str, str] = {}
-
-    accepted: set[str] = set()
-    tried: list[Attempt] = []
-    turns = 0
+    sources = _Sessions(ended=max((str(row["at"]) for _, row in rows), default=""))
     for agent, path in transcripts_of(workspace, EVENTS, None, sessions):
-        read, observer, lessons = read_session(
-            workspace, Project(workspace), agent, path, gathered.warnings
-        )
-        if read.skipped:
-            continue
+        sources.read(workspace, gathered, agent, path, sessions)
 
-        gathered.lessons += lessons
-        gathered.recalled += read.session.recalled
-        tried += observer.attempts()
-        name = next(session for session in sessions if session in path.name)
-        agents[name] = agent
-
-        turns += read.session.turns
-
-        if not read.session.rejected:
-            accepted.add(name)
-
-        ended = ended or format_time(datetime.fromtimestamp(path.stat().st_mtime, UTC))
-
-    if not (rows or agents or failed):
+    if not (rows or sources.agents or failed):
         name = str(run).partition(":")[2]
         raise UsageError(
             f"nothing is known here of the {run.type} {name[:80]!r}", hint=_HINTS[run.type]
         )
 
     outcomes = {outcome.target: outcome for outcome in map(_failure_outcome, failed)}
-    for outcome in _target_outcomes(records, rows, agents, accepted):
+    for outcome in _target_outcomes(records, rows, sources.agents, sources.accepted):
         outcomes[outcome.target] = outcome
-
-    advice: dict[str, None] = {}
-    for attempt in tried:
-        if not attempt.worked:
-            way = f"Say how `{attempt.purpose}` is done here"
-            advice[f"{way}: `{attempt.tools[0]}` failed, and nothing worked after it"] = None
 
     last = max((str(failure.data["updated_at"]) for failure in failed), default="")
     gathered.retro = replace(
         gathered.retro,
-        date=ended or last,
-        summary=_summary(run, agents, accepted, turns),
-        outcomes=tuple(chain(outcomes.values(), _purpose_outcomes(tried))),
-        recommendations=tuple(advice),
+        date=sources.ended or last,
+        summary=_summary(run, sources),
+        outcomes=tuple(chain(outcomes.values(), _purpose_outcomes(sources.tried))),
+        recommendations=_advice(sources.tried),
         struggled=gathered.summaries("recovery"),
         durable_behavior=gathered.summaries("sequence"),
         worked=gathered.summaries("fact", "discovery", "command"),
     )
 
     return gathered
+
+
+@dataclass(slots=True)
+class _Sessions:
+    """What the sessions of a run tell: their agents, those that were accepted, and commands."""
+
+    ended: str
+    agents: dict[str, str] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=set)
+    tried: list[Attempt] = field(default_factory=list)
+    turns: int = 0
+
+    def read(
+        self,
+        workspace: Workspace,
+        gathered: GatheredRetro,
+        agent: str,
+        path: Path,
+        sessions: Iterable[str],
+    ) -> None:
+        """Read a transcript, and add what it teaches to what was gathered."""
+        read, observer, lessons = read_session(
+            workspace, Project(workspace), agent, path, gathered.warnings
+        )
+        if read.skipped:
+            return
+
+        gathered.lessons += lessons
+        gathered.recalled += read.session.recalled
+        self.tried += observer.attempts()
+        self.turns += read.session.turns
+
+        name = next(session for session in sessions if session in path.name)
+        self.agents[name] = agent
+        if not read.session.rejected:
+            self.accepted.add(name)
+
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        self.ended = self.ended or format_time(changed)
+
+
+def _advice(tried: Iterable[Attempt]) -> tuple[str, ...]:
+    """Return what to write down for the purposes for which nothing worked."""
+    advice: dict[str, None] = {}
+    for attempt in tried:
+        if not attempt.worked:
+            way = f"Say how `{attempt.purpose}` is done here"
+            advice[f"{way}: `{attempt.tools[0]}` failed, and nothing worked after it"] = None
+
+    return tuple(advice)
 
 
 def _failures(records: RecordSet, run: failures.Target) -> list[Record]:
@@ -183,23 +206,17 @@ def _parse_target(name: str) -> failures.Target | None:
         return None
 
 
-def _summary(
-    run: failures.Target, agents: Mapping[str, str], accepted: Collection[str], turns: int
-) -> str:
-    if not agents:
-        return (
-            "known by its events alone"
-            if run.type != "incident"
-            else "known by failures and events alone"
-        )
+def _summary(run: failures.Target, sessions: _Sessions) -> str:
+    if not sessions.agents:
+        by = "its events" if run.type != "incident" else "failures and events"
+        return f"known by {by} alone"
 
-    counted = plural(turns, "turn")
+    counted = plural(sessions.turns, "turn")
     if run.type == "session":
-        return f"{counted}, {'accepted' if accepted else 'the last turned down'}"
+        return f"{counted}, {'accepted' if sessions.accepted else 'the last turned down'}"
 
-    return (
-        f"{plural(len(agents), 'session')} of {counted}, {len(agents) - len(accepted)} turned down"
-    )
+    rejected = len(sessions.agents) - len(sessions.accepted)
+    return f"{plural(len(sessions.agents), 'session')} of {counted}, {rejected} turned down"
 
 
 def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:

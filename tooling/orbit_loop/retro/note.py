@@ -24,6 +24,7 @@ from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, writ
 from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
+TITLE = "WHAT TO DO"  # what a person puts a rule's title in place of
 UNSOLVED = ("unsolved", "needs-help")  # labels of a learning about an unsolved problem
 SHORT = 48  # characters below which the text of a turn without tools says nothing new
 
@@ -259,56 +260,43 @@ def _suggestions(
     for tag in work.tags:
         where += ["--tag", tag]
 
-    if live is not None:
-        strengthen = ["orbit", LEARNING, "vote", live.id, "--task", work.task or "TASK"]
-        with_linked = f", with {' and '.join(sorted(linked.values()))}" if linked else ""
-        first = Suggestion(
-            LEARNING,
-            f"{live.id} says it already{with_linked}: strengthen it",
-            shlex.join(strengthen),
-            "vote",
-            {"id": live.id, "task": work.task or "TASK"},
-        )
-    else:
-        task = ["--evidence", f"task:{work.task}"] if work.task else []
-        add = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
-        first = Suggestion(
-            LEARNING,
-            "what would have saved the further attempts",
-            shlex.join(add),
-            "add",
-            {"kind": LEARNING, "fields": fields},
-        )
-
     name = live.id if live is not None else "L-…"
     proof = f"a script that shows that it is so; then: orbit link RES-… proves {name}"
-    rule = [
-        "orbit",
-        RULE,
-        "new",
-        "--title",
-        "WHAT TO DO",
-        "--rationale",
-        str(fields["summary"]),
-        *where,
-    ]
+    first = _new_learning(work, fields, where)
+    if live is not None:
+        first = _strengthened(live, work.task or "TASK", linked)
 
-    asks = [
-        first,
+    more = [
         Suggestion(RESOURCE, proof, "orbit import script PATH"),
-        Suggestion(
-            RULE,
-            "if it holds beyond this case",
-            shlex.join(rule),
-            "add",
-            {
-                "kind": RULE,
-                "fields": {
-                    "title": "WHAT TO DO",
-                    "rationale": fields["summary"],
-                    "scope": fields["scope"],
-                },
-            },
-        ),
+        _rule(fields, where),
     ]
-    return [ask for ask in asks if ask is first or ask.kind not in linked]
+    return [first, *(ask for ask in more if ask.kind not in linked)]
+
+
+def _strengthened(live: Record, task: str, linked: Mapping[str, str]) -> Suggestion:
+    with_linked = f", with {' and '.join(sorted(linked.values()))}" if linked else ""
+    return Suggestion(
+        LEARNING,
+        f"{live.id} says it already{with_linked}: strengthen it",
+        shlex.join(["orbit", LEARNING, "vote", live.id, "--task", task]),
+        "vote",
+        {"id": live.id, "task": task},
+    )
+
+
+def _new_learning(
+    work: NoteRequest, fields: Mapping[str, object], where: Sequence[str]
+) -> Suggestion:
+    task = ["--evidence", f"task:{work.task}"] if work.task else []
+    words = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
+    reason = "what would have saved the further attempts"
+    arguments = {"kind": LEARNING, "fields": fields}
+    return Suggestion(LEARNING, reason, shlex.join(words), "add", arguments)
+
+
+def _rule(fields: Mapping[str, object], where: Sequence[str]) -> Suggestion:
+    summary = str(fields["summary"])
+    words = ["orbit", RULE, "new", "--title", TITLE, "--rationale", summary, *where]
+    of_rule = {"title": TITLE, "rationale": summary, "scope": fields["scope"]}
+    arguments = {"kind": RULE, "fields": of_rule}
+    return Suggestion(RULE, "if it holds beyond this case", shlex.join(words), "add", arguments)

@@ -32,6 +32,8 @@ SCRIPTS = _by_word(
     }
 )
 """Words in the name of what a runner is given: `test:unit`, `lint`."""
+STARTED = ("service", "services", "db", "database", "infra")
+"""Those of them that name a thing: a verb in the same name says more, as in `db:migrate`."""
 TOOLS = _by_word(
     {
         "test": (
@@ -221,11 +223,13 @@ def purpose_of(words: "Sequence[str]") -> str:
     if " " in script:
         return ""
 
+    of_thing = ""
     for part in _parts_of(script):
-        if part in SCRIPTS:
+        if part in SCRIPTS and part not in STARTED:
             return SCRIPTS[part]
+        of_thing = of_thing or SCRIPTS.get(part, "")
 
-    return ""
+    return of_thing
 
 
 def _parts_of(script: str) -> list[str]:
