@@ -9,7 +9,7 @@ import pytest
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.curated import pages_with_content
-from orbit_registry.site.explorer import page_html, unscoped
+from orbit_registry.site.explorer import example_of, page_html, unscoped
 
 ADR = load_kinds()["adr"]
 
@@ -43,6 +43,20 @@ def test_the_page_asks_and_says_what_to_do_where_no_record_names_a_path() -> Non
     assert "All 2 decisions name no files" in html
     assert "orbit scope suggest" in html
     assert "<form" in html
+
+
+@pytest.mark.parametrize(
+    ("files", "example"),
+    [
+        ([".github/ci.yml", "README", "docs/a.md", "modules/vpc/main.tf"], "modules/vpc/main.tf"),
+        (["docs/a.md", "setup.py"], "src/app.py"),
+    ],
+)
+def test_the_box_asks_for_a_file_that_a_project_has(files: list[str], example: str) -> None:
+    assert example_of(files) == example
+    assert f'placeholder="{example}"' in page_html([_decision(1)], files=files)
+    scoped = page_html([_decision(1, paths=["lib/**"])], files=files)
+    assert 'placeholder="lib/"' in scoped
 
 
 def test_a_site_without_records_has_no_page_of_paths() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from orbit_registry.formats.globs import Glob, parse_glob
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.hook.matcher import program
 from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.freshness import expires_at
@@ -178,11 +179,25 @@ def _unshown(live: Sequence[Record], missing: int) -> str:
     return counted("path.unshown", missing, total=digits(len(live)), things=things)
 
 
-def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | None = None) -> str:
+def example_of(files: Iterable[str]) -> str:
+    """Return a file of a project that could be asked for: the first one in a folder that is no
+    Markdown.
+    """
+    in_folders = (name for name in files if "/" in name and not name.startswith("."))
+    return next((name for name in in_folders if not is_markdown(name)), "src/app.py")
+
+
+def box(
+    page: str,
+    records: Sequence[Record],
+    overlooked: str = "",
+    most: int | None = None,
+    files: Iterable[str] = (),
+) -> str:
     """Return the form that asks for a path, an id or words.
 
     `most` limits the records in its answer; without it only paths are asked for. `overlooked` says
-    how many records no edit shows.
+    how many records no edit shows. Where no scope gives an example of a path, one of `files` is it.
     """
     if not records:
         return ""
@@ -202,7 +217,7 @@ def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | 
     attributes = "".join(
         f' data-orbit-{name}="{escape(value)}"' for name, value in data.items() if value
     )
-    example = names[0] if names else "src/app.py"
+    example = names[0] if names else example_of(files)
     label = word("path.question")
     if most:
         label = word("path.question.any")
@@ -251,7 +266,7 @@ def _without_paths() -> str:
     return f"<p>{what}</p>"
 
 
-def page_html(records: Sequence[Record], overlooked: str = "") -> str:
+def page_html(records: Sequence[Record], overlooked: str = "", files: Iterable[str] = ()) -> str:
     """Return the explorer's page: the form, how many decisions name no files or are shown at no
     edit, and the folders that records name as a second way in.
     """
@@ -265,7 +280,7 @@ def page_html(records: Sequence[Record], overlooked: str = "") -> str:
     if not any(record.globs for record in records):
         note += _without_paths()
 
-    return f"{box(PAGE, records, overlooked)}{note}{_tree(records)}"
+    return f"{box(PAGE, records, overlooked, files=files)}{note}{_tree(records)}"
 
 
 def _tree(records: Sequence[Record]) -> str:

@@ -174,11 +174,11 @@ def _home_markdown(lead: str, data: Published, links: TwinLinks) -> str:
 
 
 def _paths(data: Published, url: str) -> str:
-    return explorer.box(url, data.records, data.overlooked, MOST_ON_A_LANDING)
+    return explorer.box(url, data.records, data.overlooked, MOST_ON_A_LANDING, data.listed)
 
 
 def _explorer(data: Published, _: str) -> str:
-    return explorer.page_html(data.records, data.overlooked)
+    return explorer.page_html(data.records, data.overlooked, data.listed)
 
 
 def _console(data: Published, _: str) -> str:
