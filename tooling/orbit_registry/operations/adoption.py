@@ -50,7 +50,7 @@ from orbit_registry.operations.import_report import (
 )
 from orbit_registry.operations.link_targets import UNRESOLVED, FieldsByRecord, tabulate
 from orbit_registry.repository.codec import data_in, list_in, record_of
-from orbit_registry.repository.documents import Document, decision_paths, entry_text
+from orbit_registry.repository.documents import Document, decision_paths, entry_span
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids, numbers_of_folders
 from orbit_registry.repository.reader import read_collection
@@ -333,7 +333,8 @@ def _unlisted_options(
         if "rejected" in record.data or record.phase != "live":
             continue
 
-        rejected = rejected_data(entry_text(candidate.document, candidate.entry))
+        span = Span(*entry_span(candidate.entry))
+        rejected = rejected_data(candidate.document.text, span)
         if rejected:
             names = ", ".join(str(option["option"]) for option in rejected[:_NAMED])
             more = f" and {len(rejected) - _NAMED} more" if len(rejected) > _NAMED else ""
