@@ -64,7 +64,8 @@ def test_the_number_is_that_of_the_whole_folder(project: Path) -> None:
 
 
 def test_an_entry_of_a_log_gets_the_number_of_the_whole_folder(project: Path) -> None:
-    log = "# Decisions\n\n## D7: Use a bus\n\nStatus: accepted\n\n## D9: Use rails\n\nStatus: accepted\n"
+    entries = ("## D7: Use a bus", "Status: accepted", "## D9: Use rails", "Status: accepted")
+    log = "\n\n".join(("# Decisions", *entries, ""))
     (project / "docs/adr/DECISIONS.md").write_text(log, encoding="utf-8")
     explanation = Registry.explain_import(project / "docs/adr/DECISIONS.md")
     report = Registry.import_from(project, dry_run=True)
