@@ -320,7 +320,7 @@ def _of_yaml(text: str) -> list[Mapping[str, object]]:
     if not isinstance(data, list) or not data or not all(isinstance(each, dict) for each in data):
         raise UsageError("it is no mapping of fields", hint="correct it, then import again")
 
-    return [{_key(name): value for name, value in each.items()} for each in data]
+    return [dict(zip(map(_key, each), each.values(), strict=True)) for each in data]
 
 
 def _key(name: object) -> str:

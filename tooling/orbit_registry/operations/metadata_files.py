@@ -65,8 +65,8 @@ def statuses_next_to(
         folder = posixpath.dirname(document.path)
         for near in (posixpath.join(folder, name) for name in _FOLDERS):
             paths = [posixpath.join(near, name) for name in names_in(near)]
-            stated = (_status_in(workspace, path, about) for path in paths)
-            status = next(filter(None, stated), None)
+            statuses = (_status_in(workspace, path, about) for path in paths)
+            status = next(filter(None, statuses), None)
             if status is not None:
                 yield document.path, status
                 break

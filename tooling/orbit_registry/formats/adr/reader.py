@@ -318,7 +318,7 @@ def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:
 
 
 def _codes(header: Header, heading: Heading | None, path: str, number: str | None) -> Iterator[str]:
-    """Yield the codes of its own number by which a decision calls itself."""
+    """Yield the codes with a decision's number by which it calls itself."""
     for text in _names_of_itself(header, heading, path):
         match = _CODE.fullmatch(text.strip(" `*_[]()|"))
         if match is not None and is_same_number(match["number"], number):

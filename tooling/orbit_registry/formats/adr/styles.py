@@ -341,8 +341,8 @@ def _front_fact(key: str, field: Field) -> Fact:
     # What `path` begins is a condition here, and no file that a record is about.
     values = field.pairs if key == "revisit_when" else field.values
     if key in _OF_DECISIONS and isinstance(field.data, dict):  # `supersedes: {ADR-1: the first}`
-        named = tuple(filter(_NAMES_DECISION.fullmatch, field.data))
-        values = named or values
+        keys = tuple(filter(_NAMES_DECISION.fullmatch, field.data))
+        values = keys or values
 
     return Fact(key, field.value, field.span, "front-matter", values, field.is_list)
 
