@@ -15,6 +15,12 @@ FILES = ("app/(shop)/[slug]/page.tsx", "app/{draft}/a.ts", "pages/[id].tsx", "ap
         ("app/{draft}/**", "app/[{]draft[}]/**"),
         ("pages/[id].tsx", "pages/[[]id].tsx"),
         ("app/x/[...all]/*.ts", "app/x/[[]...all]/*.ts"),
+        ("app/(shop)/[slug]", "app/(shop)/[[]slug]"),
+        ("**/[slug]/**", "**/[[]slug]/**"),
+        ("app/**/[slug]/*.{ts,tsx}", "app/**/[[]slug]/*.{ts,tsx}"),
+        ("**/[id].tsx", "**/[[]id].tsx"),
+        ("**/[...all]/**", "**/[[]...all]/**"),
+        ("**/[missing]/**", None),
         ("app/[ab]/**", None),
         ("src/{a,b}/**", None),
         ("app/(shop)/*/page.tsx", None),
@@ -24,8 +30,9 @@ def test_a_name_with_brackets_is_escaped(written: str, meant: str | None) -> Non
     folders = folders_of(FILES)
     assert literal_glob(written, folders, FILES) == meant
     if meant is not None:
-        assert f"write `{meant}`" in glob_hint(written, folders, "", FILES)
-        glob = parse_glob(meant)
+        below = "/**" if written in folders else ""
+        assert f"write `{meant}{below}`" in glob_hint(written, folders, "", FILES)
+        glob = parse_glob(f"{meant}{below}")
         assert isinstance(glob, Glob)
         assert any(matches(glob, file) for file in FILES)
 

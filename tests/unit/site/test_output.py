@@ -165,3 +165,30 @@ def test_a_way_through_a_link_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / "a/b/c/d").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedError, match="symbolic link"):
         refuse_links(tmp_path, tmp_path / path, below=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Use \x1b[31ma queue\x07\x00\x7f", "Use [31ma queue"),
+        ("Use \x9b31ma queue", "Use 31ma queue"),
+        ("Use \u202ea\u2067 queue", "Use a queue"),
+        ("Use\U000e0061\U000e0062 a queue", "Use a queue"),
+        ("a\tb\r\nc\x85d\n", "a\tb\r\nc\x85d\n"),
+        ("Ünïcode — “quoted” 👩‍💻 日本語", "Ünïcode — “quoted” 👩‍💻 日本語"),
+    ],
+    ids=["controls", "eight bits", "direction", "tags", "layout", "scripts"],
+)
+def test_no_text_has_characters_that_only_programs_see(
+    tmp_path: Path, text: str, written: str
+) -> None:
+    build(tmp_path / "o", {"llms.txt": text})
+    assert (tmp_path / "o/llms.txt").read_bytes().decode() == written
+
+
+def test_bytes_are_written_unchanged(tmp_path: Path) -> None:
+    out = open_output(tmp_path / "o")
+    out.begin()
+    out.write("a.png", b"\x00\x1b")
+    out.finish()
+    assert (tmp_path / "o/a.png").read_bytes() == b"\x00\x1b"

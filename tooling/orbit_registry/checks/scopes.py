@@ -118,7 +118,12 @@ def literal_glob(
         is_other = is_other or is_written
         here = path if is_name else "\0"
 
-    return "/".join(parts) if is_other else None
+    if is_other:
+        return "/".join(parts)
+
+    # Below a wildcard no folder says so: `**/[slug]/**`.
+    escaped = text.replace("[", "[[]")
+    return escaped if escaped != text and count_matches([escaped], [*files]) else None
 
 
 def glob_hint(
@@ -127,10 +132,11 @@ def glob_hint(
     """Return what to write in place of a glob that matches no file;
     `otherwise` where nothing is like it.
     """
+    literal = literal_glob(text, folders, files)
     if text in folders:
-        return f"it is a folder: write `{text}/**` for the files in it"
+        return f"it is a folder: write `{literal or text}/**` for the files in it"
 
-    if literal := literal_glob(text, folders, files):
+    if literal:
         return f"`[…]` is a class of letters, and `{{…}}` a choice: write `{literal}`"
 
     glob = parse_glob(text)

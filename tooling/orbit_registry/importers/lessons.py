@@ -4,14 +4,15 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError, plural
 from orbit_registry.formats import yaml
-from orbit_registry.formats.adr.front_matter import read_front_matter
+from orbit_registry.formats.adr.front_matter import Data, read_front_matter, read_toml
+from orbit_registry.formats.adr.headings import toml_span
 from orbit_registry.formats.adr.vocabulary import read_date
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
@@ -26,21 +27,53 @@ from orbit_registry.operations.import_report import Outcome, TakeoverReport, rea
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import new_data, record_path, render, validated, writing
-from orbit_registry.workspace.author import acting_role
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.workspace.author import Author, acting_role
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, walk
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 STORES: Mapping[str, tuple[str, ...]] = {
-    ".claude/learnings": (".yaml", ".yml"),
-    ".reasonix/lessons": (".md", ".markdown"),
+    ".claude/learnings": (".yaml", ".yml", ".json", ".md", ".markdown"),
+    ".reasonix/lessons": (".md", ".markdown", ".yaml", ".yml", ".json"),
 }
-"""The folder of each store, and the suffixes of its files."""
+"""The folder of each store, and the suffixes of its files, also of those in its subfolders."""
 _LISTS = frozenset({"index", "readme", "_index", "memory"})
 """Files of a store that list the others."""
 _SUMMARY = 280
 _BODY = ("content", "solution", "resolution", "fix", "prevention", "context", "description")
-_SUMMARIES = ("title", "summary", "name", "solution", "content", "description", "error_pattern")
+_TITLES = ("title", "summary", "heading")
+_WORDS = ("prevention", "lesson", "learning", "what", "error_pattern", "name")
+_SUMMARIES = (*_TITLES, "solution", "content", "description", "resolution", "fix", *_WORDS)
+_PATTERNS = ("error_pattern", "pattern", "error", "symptom")
+_PATHS = ("paths", "files", "globs", "applies_to")
+_MOMENTS = ("created_at", "captured_at", "created", "date", "timestamp")
+_WRAPPERS = ("learnings", "lessons", "entries", "items", "learning", "lesson")
+"""Keys that hold the lesson, or several."""
+_NESTED = (dict, list)
+_OTHERS = ("id", "name", "category", "tags", "applicable_agents", "fingerprint", "task")
+_NOT_IN_BODY = frozenset((*_BODY, *_TITLES, *_PATTERNS, *_PATHS, *_MOMENTS, *_OTHERS))
+_WORKED_OUT = ("hash", "sha", "sha1", "sha256", "digest", "checksum", "algorithm", "version")
+_HASH = re.compile(r"(?:\w{2,8}[:-])?[0-9a-fA-F]{6,64}")
+"""A fingerprint that is no file: what the tool worked out from some."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lesson:
+    """One lesson of a file."""
+
+    path: str
+    name: str
+    """What tells it from the others of its file; empty for the only one."""
+    data: Mapping[str, object]
+    body: str
+
+    @property
+    def uid(self) -> str:
+        return stable_uid("lesson", self.path + self.name)
+
+    @property
+    def label(self) -> str:
+        return f"{self.path} · {self.name}" if self.name else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +117,7 @@ _UNVERIFIED = "what it was learned from is not verified yet"
 
 def _store_of(path: Path) -> str | None:
     folder = path.parent if path.is_file() else path
-    return next((store for store in STORES if folder.as_posix().endswith(f"/{store}")), None)
+    return next((store for store in STORES if f"/{store}/" in f"{folder.as_posix()}/"), None)
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:
@@ -98,9 +131,10 @@ def _files(workspace: Workspace, within: str) -> list[str]:
 def _files_of(workspace: Workspace, folder: str) -> Iterator[str]:
     path = workspace.root / folder
     store = _store_of(path) if path.is_dir() else None
-    for file in sorted(path.iterdir()) if store is not None else ():
-        if file.suffix.lower() in STORES[store or ""] and file.stem.lower() not in _LISTS:
-            yield f"{folder}/{file.name}"
+    for name in walk(workspace.root, folder) if store is not None else ():
+        stem, suffix = posixpath.splitext(posixpath.basename(name))
+        if suffix.lower() in STORES[store or ""] and stem.lower() not in _LISTS:
+            yield name
 
 
 def _take(workspace: Workspace, files: list[str]) -> list[Outcome]:
@@ -118,130 +152,213 @@ def _take(workspace: Workspace, files: list[str]) -> list[Outcome]:
 def _plan(
     workspace: Workspace, files: list[str], records: RecordSet
 ) -> tuple[list[Outcome], list[FileChange]]:
-    kind = workspace.kinds["learning"]
-    author = importer(workspace)
     here = {str(record.data.get("uid")): record.id for record in records}
     used = {record.id for record in records}
+    author = importer(workspace)
     outcomes: list[Outcome] = []
     changes: list[FileChange] = []
 
     for path in files:
-        uid = stable_uid("lesson", path)
-        if uid in here:
-            outcomes.append(Outcome("present", path, here[uid], ""))
-            continue
-
-        length = 5  # of a code that is the same in every import
-        while (record_id := code_id(kind.prefix, uid, length)) in used:
-            length += 1
-
-        used.add(record_id)
         try:
-            fields = _fields(workspace, path)
-            data = {**new_data(kind, record_id, uid, author, fields), "status": "active"}
-            target = record_path(workspace, kind, record_id)
-            text = render(workspace, kind, data, target)
-            validated(text, kind, target)
-        except InvalidRecordError as error:
-            reason = f"its record would be invalid: {error.message}"
-            outcomes.append(Outcome("left", path, None, reason))
-            continue
+            lessons = _lessons_in(workspace, path)
         except OrbitError as error:
             reason = reason_of_error(error, path, f"{workspace.root}/")
             outcomes.append(Outcome("left", path, None, reason))
             continue
 
-        secret = next(iter(find_secrets(text)), None)
-        if secret is not None:
-            reason = "it holds a secret; take it out, revoke it, then import again"
-            outcomes.append(Outcome("left", path, None, reason))
-            continue
+        for lesson in lessons:
+            if lesson.uid in here:
+                outcomes.append(Outcome("present", lesson.label, here[lesson.uid], ""))
+                continue
 
-        outcomes.append(Outcome("taken", path, record_id, ""))
-        if fields.get("freshness"):
-            outcomes.append(Outcome("changed", path, record_id, _UNVERIFIED))
+            try:
+                fields = _fields(lesson)
+                record_id, change = _change(workspace, lesson, fields, author, used)
+            except OrbitError as error:
+                reason = reason_of_error(error, path, f"{workspace.root}/")
+                if isinstance(error, InvalidRecordError):
+                    reason = f"its record would be invalid: {error.message}"
 
-        changes.append(FileChange(target, None, text))
+                outcomes.append(Outcome("left", lesson.label, None, reason))
+                continue
+
+            used.add(record_id)
+            changes.append(change)
+            outcomes.append(Outcome("taken", lesson.label, record_id, ""))
+            if fields.get("freshness"):
+                outcomes.append(Outcome("changed", lesson.label, record_id, _UNVERIFIED))
 
     return outcomes, changes
 
 
-def _fields(workspace: Workspace, path: str) -> dict[str, object]:
-    """Return what a lesson states, as the fields of a learning."""
+def _change(
+    workspace: Workspace,
+    lesson: _Lesson,
+    fields: Mapping[str, object],
+    author: Author,
+    used: Collection[str],
+) -> tuple[str, FileChange]:
+    """Return the id of a lesson's learning, and the file to write."""
+    kind = workspace.kinds["learning"]
+    length = 5  # of a code that is the same in every import
+    while (record_id := code_id(kind.prefix, lesson.uid, length)) in used:
+        length += 1
+
+    data = {**new_data(kind, record_id, lesson.uid, author, fields), "status": "active"}
+    target = record_path(workspace, kind, record_id)
+    text = render(workspace, kind, data, target)
+    validated(text, kind, target)
+
+    if next(iter(find_secrets(text)), None) is not None:
+        hint = "take it out, revoke it, then import again"
+        raise UsageError("it holds a secret", hint=hint)
+
+    return record_id, FileChange(target, None, text)
+
+
+def _lessons_in(workspace: Workspace, path: str) -> list[_Lesson]:
+    """Return the lessons of a file: the only one, or each of a list."""
     text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     if is_markdown(path):
         data, body = _of_markdown(text)
-    else:
-        data, body = _of_yaml(text), ""
+        return [_Lesson(path, "", data, body)]
 
-    stem = posixpath.splitext(posixpath.basename(path))[0]
-    summary = next(filter(None, (_first(data.get(name)) for name in _SUMMARIES)), stem)
-    if is_markdown(path):  # its name is that of the file
-        summary = _first(data.get("description")) or summary
+    items = _of_yaml(text)
+    names = [f"#{number}" for number in range(1, len(items) + 1)] if len(items) > 1 else [""]
+    return [_Lesson(path, name, data, "") for name, data in zip(names, items, strict=True)]
 
-    parts = [str(data[name]).strip() for name in _BODY if data.get(name)]
-    parts = [part for part in parts if part != summary]
+
+def _fields(lesson: _Lesson) -> dict[str, object]:
+    """Return what a lesson states, as the fields of a learning."""
+    data = lesson.data
+    stem = posixpath.splitext(posixpath.basename(lesson.path))[0]
+    titles = [_first(_text(data.get(name))) for name in _SUMMARIES]
+    if is_markdown(lesson.path):  # its name is that of the file
+        titles.insert(0, _first(_text(data.get("description"))))
+
+    body = lesson.body or "\n\n".join(dict.fromkeys(_parts(data)))
+    summary = next(filter(None, (*titles, _first(body))), "")
+    if not summary:
+        raise UsageError("it says nothing", hint="write what was learned, then import again")
+
     names = [str(data[name]) for name in ("id", "name") if data.get(name)]
-    tags = _list(data.get("tags"))
-    paths = [*_list(data.get("paths")), *_list(data.get("files"))]
-    inputs = _list(data.get("fingerprint"))
-    task = data.get("work_item_id") or data.get("task")
-    scope = {
-        "paths": [glob for glob in paths if isinstance(parse_glob(glob), Glob)],
-        "tags": words(tags),
-        "agents": words(_list(data.get("applicable_agents"))),
-    }
-
-    former = ("-".join(name.split())[:300] for name in (*names, stem))
+    former = ("-".join(name.split())[:300] for name in (*names, f"{stem}{lesson.name}"))
     fields: dict[str, object] = {
         "summary": cut_line(summary, _SUMMARY),
-        "body": body or "\n\n".join(dict.fromkeys(parts)),
-        "category": cut_line(str(data.get("category") or ""), 100),
-        "procedural": True if is_markdown(path) else None,
+        "body": "" if body == summary else body,
+        "category": cut_line(", ".join(_list(data.get("category"))), 100),
+        "procedural": True if is_markdown(lesson.path) else None,
     }
-    fields["error_pattern"] = str(data.get("error_pattern") or "").strip()
-    fields["scope"] = {axis: entries for axis, entries in scope.items() if entries}
+    pattern = next((data[name] for name in _PATTERNS if data.get(name)), None)
+    fields["error_pattern"] = next(iter(_lines(pattern)), "").strip()
+    fields["scope"] = _scope(data)
     fields["legacy_ids"] = list(dict.fromkeys(former))
-    fields["created_at"] = _moment(data.get("created_at") or data.get("captured-at"))
+    moments = (_moment(data.get(name)) for name in _MOMENTS)
+    fields["created_at"] = next(filter(None, moments), None)
+    task = data.get("work_item_id") or data.get("task")
     if task:
         fields["evidence"] = [{"kind": "task", "reference": cut_line(str(task), 200)}]
 
+    inputs = [each for each in _list(data.get("fingerprint")) if not _HASH.fullmatch(each)]
     if inputs:
         fields["freshness"] = {"fingerprint": [{"input": each} for each in inputs]}
 
     return fields
 
 
-def _of_yaml(text: str) -> Mapping[str, object]:
+def _scope(data: Mapping[str, object]) -> dict[str, list[str]]:
+    paths = [*chain.from_iterable(_list(data.get(name)) for name in _PATHS)]
+    scope = {
+        "paths": [glob for glob in paths if isinstance(parse_glob(glob), Glob)],
+        "tags": words(_list(data.get("tags"))),
+        "agents": words(_list(data.get("applicable_agents"))),
+    }
+    return {axis: entries for axis, entries in scope.items() if entries}
+
+
+def _parts(data: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a lesson says, in the order of a learning; then what else it has as sentences,
+    which would be lost.
+    """
+    yield from filter(None, (_text(data.get(name)) for name in _BODY))
+
+    for name, value in data.items():
+        text = _text(value)
+        if name in _PATTERNS and len(_lines(value)) > 1:  # the field has one
+            yield text
+
+        if name not in _NOT_IN_BODY and (" " in text or "\n" in text):
+            yield f"{name.replace('_', ' ').capitalize()}: {text}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return "\n".join(f"- {line}" for line in _lines(value))
+
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _lines(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [str(item).strip() for item in value if item]
+
+    return [str(value)] if value else []
+
+
+def _of_yaml(text: str) -> list[Mapping[str, object]]:
     try:
         data = yaml.load(text)
     except YamlProblemError as error:
         raise UsageError(error.problem.message, hint="correct it, then import again") from None
 
-    if not isinstance(data, dict):
+    if isinstance(data, dict):
+        inner = next(
+            (data[name] for name in _WRAPPERS if isinstance(data.get(name), _NESTED)), data
+        )
+        data = inner if isinstance(inner, list) else [inner]
+
+    if not isinstance(data, list) or not data or not all(isinstance(each, dict) for each in data):
         raise UsageError("it is no mapping of fields", hint="correct it, then import again")
 
-    inner = data.get("learning") or data.get("lesson")
-    return inner if isinstance(inner, dict) else data
+    return [dict(zip(map(_key, each), each.values(), strict=True)) for each in data]
+
+
+def _key(name: object) -> str:
+    return re.sub(r"[- ]", "_", str(name).lower())
 
 
 def _of_markdown(text: str) -> tuple[Mapping[str, object], str]:
     document = parse_markdown(text)
     body = text[document.content_start :].strip()
-    if document.front_matter is None:
-        return {"description": _first(body)}, body
+    title = document.headings[0].text if document.headings else ""
+    fenced = document.front_matter
+    fields = read_front_matter(text, fenced).fields if fenced is not None else ()
+    toml = toml_span(document)
+    if toml is not None:
+        fields = read_toml(text, toml).fields
 
-    fields = read_front_matter(text, document.front_matter).fields
-    data = {field.key: [*field.values] if field.is_list else field.value for field in fields}
+    data: dict[str, object] = {"heading": title}
+    for field in fields:
+        is_text = isinstance(field.data, str)
+        data[_key(field.key)] = field.value if is_text else [*_texts(field.data)]
+
     return data, body
 
 
-def _first(value: object) -> str:
-    """Return the first sentence of a text, without Markdown."""
-    if not isinstance(value, str):
-        return ""
+def _texts(data: Data) -> Iterator[str]:
+    """Yield the texts of a value, but for what a tool worked out from them."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list):
+        yield from chain.from_iterable(map(_texts, data))
+    else:
+        values = (value for name, value in data.items() if _key(name) not in _WORKED_OUT)
+        yield from chain.from_iterable(map(_texts, values))
 
-    paragraph = next(iter(paragraphs(value)), value)
+
+def _first(text: str) -> str:
+    """Return the first sentence of a text, without Markdown."""
+    paragraph = next(iter(paragraphs(text)), text)
     first = next(iter(sentences(paragraph)), paragraph)
     return " ".join(first.split())
 

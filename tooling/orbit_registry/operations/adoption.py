@@ -8,17 +8,13 @@ writes the records here as one step, and reports (`import_report`).
 from __future__ import annotations
 
 import os
-import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
-from orbit_registry.formats.adr.file_names import GENERIC_NAMES
-from orbit_registry.formats.adr.front_matter import read_front_matter, read_toml
 from orbit_registry.formats.adr.options import rejected_data
-from orbit_registry.formats.adr.vocabulary import field_of
 from orbit_registry.formats.position import Span
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
@@ -49,8 +45,9 @@ from orbit_registry.operations.import_report import (
     reason_of_error,
 )
 from orbit_registry.operations.link_targets import UNRESOLVED, FieldsByRecord, tabulate
+from orbit_registry.operations.metadata_files import statuses_next_to
 from orbit_registry.repository.codec import data_in, list_in, record_of
-from orbit_registry.repository.documents import Document, decision_paths, entry_text
+from orbit_registry.repository.documents import Document, decision_paths, entry_span
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids, numbers_of_folders
 from orbit_registry.repository.reader import read_collection
@@ -70,10 +67,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 OnStep = Callable[[str, int, int], None]
 """Gets what is done next, how much of it is done, and how much there is."""
-_SIDECAR_SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 _NAMED = 3  # rejected options that a report names
-_SIDECAR_NAMES = ("metadata", "meta", "adr", "decision", "index")
-"""Files next to a document that may state its status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +166,7 @@ def plan_adoption(
     outcomes: list[Outcome] = []
     ordered = _main_folder_first(workspace, paths)
     documents = list(_documents(workspace, ordered, outcomes, on_step))
-    sidecars = dict(_sidecars(workspace, documents))
+    sidecars = dict(statuses_next_to(workspace, documents))
 
     decisions = decisions_in(documents, registry, by_name, sidecars)
     outcomes += decisions.outcomes
@@ -243,47 +237,6 @@ def _documents(
             yield document
 
 
-def _sidecars(
-    workspace: Workspace, documents: Iterable[Document]
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each silent document with the status that a file next to it states, and its name."""
-    for document in documents:
-        entries = document.entries
-        if not any(entry.status == "unknown" and not entry.status_raw for entry in entries):
-            continue
-
-        for path in _sidecar_paths(document.path):
-            status = _status_in(workspace, path) if (workspace.root / path).is_file() else ""
-            if status:
-                yield document.path, (status, posixpath.basename(path))
-                break
-
-
-def _sidecar_paths(path: str) -> Iterator[str]:
-    stem = posixpath.splitext(path)[0]
-    folder, _, name = stem.rpartition("/")
-    stems = [stem]
-    if name.lower() in GENERIC_NAMES and folder:
-        stems += [f"{folder}/{other}" for other in _SIDECAR_NAMES]
-
-    for each in stems:
-        for suffix in _SIDECAR_SUFFIXES:
-            yield f"{each}{suffix}"
-
-
-def _status_in(workspace: Workspace, path: str) -> str:
-    """Return the status that a file of metadata states; empty if it states none."""
-    try:
-        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-    except OrbitError:
-        return ""
-
-    read = read_toml if path.endswith(".toml") else read_front_matter
-    fields = read(text, Span(0, len(text))).fields
-    values = (each.value for each in fields if field_of(each.key) == "status")
-    return " ".join(next(values, "").split())
-
-
 def _new_records(
     workspace: Workspace,
     kind: Kind,
@@ -333,7 +286,8 @@ def _unlisted_options(
         if "rejected" in record.data or record.phase != "live":
             continue
 
-        rejected = rejected_data(entry_text(candidate.document, candidate.entry))
+        span = Span(*entry_span(candidate.entry))
+        rejected = rejected_data(candidate.document.text, span)
         if rejected:
             names = ", ".join(str(option["option"]) for option in rejected[:_NAMED])
             more = f" and {len(rejected) - _NAMED} more" if len(rejected) > _NAMED else ""

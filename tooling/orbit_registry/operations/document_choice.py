@@ -51,7 +51,7 @@ _ATTRIBUTE = re.compile(
 )
 """A fact that the programs that make Markdown leave out: `:status: accepted`."""
 _HEAD = 4_000  # characters of a document that may hold its attributes
-_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,10}$")
 _OF_AGENTS = re.compile(
     r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules"
     r"|\.kiro/steering|\.beads"

@@ -17,11 +17,12 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.options import rejected_data
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.model.record import UNREAD_STATUS
 from orbit_registry.model.votes import format_time
-from orbit_registry.repository.documents import LOG_NAME, Document, entry_text, heading_of
+from orbit_registry.repository.documents import LOG_NAME, Document, entry_span, heading_of
 
 HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
@@ -299,7 +300,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
         UNREAD_STATUS: entry.status_syntax,
         "date": (entry.date or "")[:40],
     }
-    fields["rejected"] = rejected_data(entry_text(candidate.document, entry))
+    fields["rejected"] = rejected_data(candidate.document.text, Span(*entry_span(entry)))
     fields["tasks"] = words(entry.tasks)
     fields["deciders"] = words(entry.deciders)
     fields["labels"] = words(entry.tags)

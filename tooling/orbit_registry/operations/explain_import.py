@@ -2,6 +2,7 @@
 what would become of it. Nothing is written.
 """
 
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from orbit_registry.formats.position import TextLines
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.judgements.status_evidence import status_evidence
 from orbit_registry.operations.adoption import adopt
+from orbit_registry.operations.document_choice import choose
 from orbit_registry.operations.import_report import Outcome
 from orbit_registry.repository.documents import Document
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
@@ -23,6 +25,8 @@ class Explanation:
     """One document: its decisions as read, and what an import would do with each."""
 
     document: Document
+    folder: str
+    """The folder whose import this is."""
     outcomes: tuple[Outcome, ...]
 
     def as_data(self) -> dict[str, object]:
@@ -30,6 +34,7 @@ class Explanation:
         file = self.document.file
         return {
             "path": self.document.path,
+            "folder": self.folder,
             "form": file.format,
             "skipped": file.skipped_reason,
             "decisions": [_data(self.document.text, entry) for entry in self.document.entries],
@@ -44,18 +49,31 @@ class Explanation:
         for entry in self.document.entries:
             lines += _lines(self.document.text, entry)
 
+        lines.append(f"  with the other documents of {self.folder}:")
         for outcome in self.outcomes:
             record = f" → {outcome.record}" if outcome.record else ""
             reason = f": {outcome.reason}" if outcome.reason else ""
-            lines.append(f"  {outcome.what:<10} {outcome.source}{record}{reason}")
+            lines.append(f"    {outcome.what:<10} {outcome.source}{record}{reason}")
 
         return "\n".join(lines)
 
 
 def explain(workspace: Workspace, path: str) -> Explanation:
-    """Return what an import makes of the document at a path from the root."""
+    """Return what an import of the document's folder makes of it: its neighbours decide its
+    number, and what its links lead to.
+    """
     text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-    return Explanation(Document(path, text), adopt(workspace, [path], by_name=[path], dry_run=True))
+    folder = posixpath.dirname(path) or "."
+    neighbours = choose(workspace, folder).documents
+    outcomes = adopt(workspace, {path, *neighbours}, by_name=[path], dry_run=True)
+    about = (outcome for outcome in outcomes if _path_of(outcome, workspace) == path)
+    return Explanation(Document(path, text), folder, tuple(about))
+
+
+def _path_of(outcome: Outcome, workspace: Workspace) -> str:
+    """Return the document that an outcome is about: one of a log names its entry, or a line."""
+    path = outcome.source.partition(" · ")[0]
+    return path if (workspace.root / path).is_file() else path.rpartition(":")[0]
 
 
 def _stated(text: str, entry: AdrDocument) -> Iterator[tuple[str, str, str, int]]:

@@ -478,23 +478,19 @@ def _heading(record: Record, path: str) -> str:
 
 
 def _decision(document: Document, heading: str) -> Decision | None:
+    # The reader of documents costs a start, and the cache has the rows of most runs.
+    from orbit_registry.formats.adr.options import suggested_options
+
     if heading == _BODY:
-        return document.text, _suggested(document.text), NO_TERMS
+        return document.text, suggested_options(document.text), NO_TERMS
 
     name = heading[1:] if heading else None
     position = document.locate(name)
     if position is None:
         return None
 
-    prose = document.prose(position)
-    return prose, _suggested(prose), document.review_terms(name)
-
-
-def _suggested(prose: str) -> tuple[RejectedOption, ...]:
-    # The reader of documents costs a start, and the cache has the rows of most runs.
-    from orbit_registry.formats.adr.options import suggested_options
-
-    return suggested_options(prose)
+    suggested = suggested_options(document.text, Span(*position[1]))
+    return document.prose(position), suggested, document.review_terms(name)
 
 
 def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:

@@ -23,8 +23,14 @@ MANIFEST = SITE_MANIFEST
 # names of new files of a running build, one a line; removed at the end of the build
 JOURNAL = ".orbit-site.begun"
 FORMAT = "orbit-site 1"
-_BIDI_CONTROLS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
-"""Bidirectional control characters in UTF-8: an unclosed one affects the text after it."""
+_CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
+"""Control characters, which a terminal obeys and which are in no text that people write."""
+_STEERING = (
+    re.compile(b"\xc2[\x80-\x84\x86-\x9f]"),  # control characters of eight bits
+    re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])"),  # direction: of the text after it too
+    re.compile(b"\xf3\xa0[\x80\x81][\x80-\xbf]"),  # tags, which spell words for a model
+)
+"""Characters in UTF-8 that people don't see and programs act on; each begins with a rare byte."""
 TEMPORARY = ".orbit-site.tmp-"  # prefix of temporary files
 LINK_HINT = (
     "the site writes to and removes files in real folders alone: remove the link, or "
@@ -37,6 +43,14 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[
         :24
     ]  # processors have it built in: a third of what BLAKE2 takes
+
+
+def _steering_nothing(text: str) -> bytes:
+    content = text.encode("utf-8", "surrogatepass").translate(None, _CONTROLS)
+    for hidden in _STEERING:
+        content = hidden.sub(b"", content)
+
+    return content
 
 
 @dataclass
@@ -72,7 +86,7 @@ class Output:
 
     def write(self, path: str, content: str | bytes) -> None:
         """Write a file unless it has that content already;
-        a text without the characters that turn its direction.
+        a text without the characters that people don't see and programs act on.
         """
         if path.startswith("/") or ".." in path.split("/"):
             message = f"{path!r} does not stay inside the output folder"
@@ -80,11 +94,7 @@ class Output:
                 message, hint="rename the document or record whose page that would be"
             )
 
-        data = (
-            _BIDI_CONTROLS.sub(b"", content.encode("utf-8", "surrogatepass"))
-            if isinstance(content, str)
-            else content
-        )
+        data = _steering_nothing(content) if isinstance(content, str) else content
         digest = digest_of(data)
         if not self._exists(path) or self.before.get(path) != digest:
             if path not in self.before and path not in self.after:

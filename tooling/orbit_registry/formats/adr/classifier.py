@@ -85,12 +85,14 @@ def skip_reason(
     context and decision hold more than placeholders.
     """
     name = read_name(stem)
-    if (
+    is_own = stem.lower() in ("readme", "index") and is_decision_name(path.parent.name)
+    is_own = is_own or _has_folder_of_its_own(entry, stem, path)
+    if not is_own and (
         plain(stem) in _NOT_ADR_NAMES
         or _INDEX_NAME.match(stem)
         or (name is not None and plain(name.title) in _INDEX_NAMES)
-        or (stem.lower() == "readme" and not in_series and not is_decision_name(path.parent.name))
-    ) and not _has_folder_of_its_own(entry, stem, path):
+        or (stem.lower() == "readme" and not in_series)
+    ):
         return "an index or a guide, by its name"
 
     if _COPIES.search(path.as_posix()):

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -300,7 +301,7 @@ def _name_in(data: Mapping[str, Data]) -> str:
 def _parts(block: str) -> Iterator[Span]:
     """Yield the lines of each key of a text that is no YAML as a whole."""
     starts = [match.start() for match in _KEY_LINE.finditer(block)]
-    for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
+    for start, end in pairwise([*starts, len(block)]):
         yield Span(start, end)
 
 

@@ -1,7 +1,7 @@
 """Header of a document: the lines and front-matter fields that may state metadata."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -75,19 +75,17 @@ class Style:
 
 def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Span]:
     """Yield the lines of `span` outside the sorted `hidden` spans, without their line ends."""
-    lines = document.lines
-    number = lines.index_of(span.start)
+    starts, ends = document.lines.starts, document.lines.ends
+    first = document.lines.index_of(span.start)
+    beyond = bisect_left(starts, span.end, first)
     next_hidden = bisect_right(hidden, span.start, key=lambda other: other.end)
-    while number < len(lines) and lines.starts[number] < span.end:
-        start = max(lines.starts[number], span.start)
-        end = min(lines.ends[number], span.end)
-
+    for number in range(first, beyond):
+        start = max(starts[number], span.start)
         while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
             next_hidden += 1
 
         if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
-            yield Span(start, end)
-        number += 1
+            yield Span(start, min(ends[number], span.end))
 
 
 def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:

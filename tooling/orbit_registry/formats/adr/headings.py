@@ -259,26 +259,33 @@ _DATED = pattern("heading_dated")
 _NAMED = pattern("named")
 ENTRY = pattern("entry")
 _IN_LOG = re.compile(
-    rf"\[?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision|decisión|decisão|"
-    rf"decisione|besluit|decyzja|beslut"
+    rf"[\[(]?(?P<hash>[#§][ ]?)?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision"
+    rf"|decisión|decisão|decisione|besluit|decyzja|beslut"
     r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
-    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*|(?(prefix)[ "
-    r"\t]+)(?(prefix)|$))(?=\S)",
+    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*"
+    r"|(?(prefix)[ \t]+|(?(hash)[ \t]+|$)))(?=\S)",
     re.IGNORECASE,
 )
-"""Names of entries in a decision log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
+"""Names of entries in a log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`, `#4 T`."""
 
 _PICTURE = pattern("picture")
 _DAY = r"(?:19|20)\d\d-\d\d-\d\d"
 _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
-_DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
+_DAY_FIRST = re.compile(
+    rf"[\[(`*_]{{0,3}}(?P<date>{_DAY}){_CLOCK}[\])`*_]{{0,3}}"
+    r"(?:[ \t]*[:：—–·|,-][ \t]*|[ \t]+)(?=\S)"
+)
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
 """Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
 
 _DATE_AHEAD = re.compile(
-    r"\[?(?P<date>(?:19|20)\d\d([-/.])\d\d?\2\d\d?|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d"
-    r"|\d\d?\.\d\d?\.(?:19|20)\d\d|[^\W\d_]{3,12}\.? \d\d?,? (?:19|20)\d\d)"
-    rf"{_CLOCK}\]?(?:[ \t]*[:：—–·|-]+[ \t]*|[ \t]+)(?=\S)"
+    r"(?:(?:ADR|Decision|Entscheidung)[ ](?=[^—–:\r\n]{8,20}[—–:]))?[\[(`*_]{0,3}"
+    r"(?P<date>(?:19|20)\d\d([-/.])\d\d?\2\d\d?|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d"
+    r"|(?:19|20)\d\d ?年 ?\d\d? ?月 ?\d\d? ?日|\d\d?\.\d\d?\.(?:19|20)\d\d"
+    r"|[^\W\d_]{3,12}\.? \d\d?,? (?:19|20)\d\d"
+    r"|(?P<day>\d\d?)(?:\.|st|[nr]d|th)? [^\W\d_]{3,12}\.?,? (?:19|20)\d\d)"
+    rf"{_CLOCK}[\])`*_]{{0,3}}(?:[ \t]*[:：—–·|,-]+[ \t]*|[ \t]+)(?=\S)",
+    re.IGNORECASE,
 )
 """A date at the start of a title, which is no number: `2021-04-01 Move to gRPC`."""
 
@@ -303,6 +310,9 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     with `expected`, the file's number, `12 Title` has a number too.
     """
     dated = _DATE_AHEAD.match(text, span.start, span.end)
+    if dated is not None and dated["day"] and int(dated["day"]) == int(expected or 0):
+        dated = None  # `10. May 2026 release` of the file 0010
+
     date = _iso(dated["date"]) if dated is not None else None
     if dated is not None and date is not None:
         below = split_title(text, Span(dated.end(), span.end), _text_after(plain, _DATE_AHEAD))

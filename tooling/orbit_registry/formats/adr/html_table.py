@@ -1,4 +1,6 @@
-"""Tables and lists of definitions in HTML, as tables of cells with their places."""
+"""Tables, lists of definitions and `<b>Key:</b> value` in HTML, as tables of cells with their
+places.
+"""
 
 import re
 from bisect import bisect_right
@@ -9,7 +11,22 @@ from orbit_registry.formats.markdown import Cell, Document, Table
 from orbit_registry.formats.position import Span
 
 _LONGEST = 20_000  # characters of a table that are read
-_OPENING = re.compile(r"<(?P<tag>table|dl)\b[^<>]{0,500}>", re.IGNORECASE)
+_COMMENT = r"<!--.*?(?:-->|\Z)"
+_OPENING = re.compile(
+    rf"(?is:{_COMMENT})|<(?P<tag>table|dl)\b[^<>]{{0,500}}>",
+    re.IGNORECASE,
+)
+_COMMENTS = re.compile(_COMMENT, re.DOTALL)
+_IMAGE = re.compile(
+    rf"(?is:{_COMMENT})|<img\b[^<>]{{0,300}}?\bsrc\s*=\s*[\"'](?P<url>[^\"'<>\s]{{1,500}})",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<br[ ]?/?>|</(?:li|p|div|ul|ol)>|\r?\n", re.IGNORECASE)
+_KEYED = re.compile(
+    r"(?:[ \t]|<[^<>]{1,300}>)*<[^<>]{1,300}>[ \t]*(?P<key>[^\W\d_][^<>:：]{0,40}?)"
+    r"(?:[ \t]|</\w{1,10}>)*[:：]"
+)
+"""A key that a tag is ahead of: `<li><b>Status:</b> Accepted`."""
 _ROW = re.compile(r"<tr\b[^<>]{0,300}>", re.IGNORECASE)
 _CELL = re.compile(r"<(?P<tag>t[dh]|d[td])\b[^<>]{0,300}>", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:t[dhr]|d[td]|table|tbody|thead|dl)>", re.IGNORECASE)
@@ -28,6 +45,10 @@ def html_tables(document: Document, zone: Span) -> Iterator[Table]:
     text = document.text
     at = zone.start
     while opening := _OPENING.search(text, at, zone.end):
+        if opening["tag"] is None:
+            at = opening.end()
+            continue
+
         close = text.lower().find(f"</{opening['tag'].lower()}>", opening.end(), zone.end)
         end = close if close >= 0 else zone.end
         at = end
@@ -36,6 +57,34 @@ def html_tables(document: Document, zone: Span) -> Iterator[Table]:
 
         rows = _rows(text, opening.end(), end)
         yield Table(tuple(tuple(row) for row in rows if row), Span(opening.start(), end))
+
+
+def html_images(document: Document, zone: Span) -> Iterator[Span]:
+    """Yield where the addresses of the images in the HTML of a zone are."""
+    for image in _IMAGE.finditer(document.text, zone.start, zone.end):
+        if image["url"] is not None and not _in_code(document, image.start()):
+            yield Span(*image.span("url"))
+
+
+def html_lines(document: Document, zone: Span) -> Iterator[Table]:
+    """Yield a row for each line of the HTML in a zone that a key begins, outside its tables."""
+    text = document.text
+    if "<" not in zone.of(text):
+        return
+
+    tables = (table.span for table in html_tables(document, zone))
+    comments = (Span(*match.span()) for match in _COMMENTS.finditer(text, zone.start, zone.end))
+    apart = [*tables, *comments, *document.code]
+    start = zone.start
+    breaks = [*(match.span() for match in _BREAK.finditer(text, zone.start, zone.end))]
+    for end, beyond in (*breaks, (zone.end, zone.end)):
+        keyed = _KEYED.match(text, start, end)
+        if keyed is not None and not any(span.start <= start < span.end for span in apart):
+            key = Cell(keyed["key"].strip(), Span(*keyed.span("key")))
+            row = (key, _cell(text, Span(keyed.end(), end)))
+            yield Table((row,), Span(start, end))
+
+        start = beyond
 
 
 def _in_code(document: Document, offset: int) -> bool:
@@ -58,11 +107,20 @@ def _definitions(text: str, start: int, end: int) -> Iterator[list[Cell]]:
     for tag, cell in _cells(text, start, end):
         if tag == "dt":
             yield row
-            row = []
-
-        row.append(cell)
+            row = [cell]
+        elif len(row) > 1:  # `<dt>Deciders</dt><dd>Ada</dd><dd>Bob</dd>`
+            row[1] = _together(row[1], cell)
+        else:
+            row.append(cell)
 
     yield row
+
+
+def _together(first: Cell, second: Cell) -> Cell:
+    if first.span is None or second.span is None:
+        return first if first.text else second
+
+    return Cell(f"{first.text}, {second.text}", Span(first.span.start, second.span.end))
 
 
 def _cells(text: str, start: int, end: int) -> Iterator[tuple[str, Cell]]:

@@ -63,7 +63,8 @@ def _stated_relations(header: Header, facts: Facts) -> Iterator[Relation]:
     winner = facts.first("status")
     for fact in facts.all:
         if fact.key == "statement" and winner is not None and fact.style == winner.style:
-            if fact.style == "front-matter":
+            is_markup = fact.style == "html" and fact.raw != fact.span.of(header.text)
+            if fact.style == "front-matter" or is_markup:
                 for rel, target in normalise_status(fact.raw)[1]:
                     yield Relation(rel, target, lines.position(fact.span.start), fact.span, target)
                 continue

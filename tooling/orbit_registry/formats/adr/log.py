@@ -94,11 +94,11 @@ def coded_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
             parts = TitleParts(
                 match["number"], number, title, span, match["code"] + match["number"]
             )
-            groups[heading.level, match["code"].lower()].append((heading, parts))
+            groups[heading.level, match["lead"].lower()].append((heading, parts))
 
     coded = max(groups.values(), key=len, default=[])
-    numbers = {parts.number for _, parts in coded}
-    if len(coded) > 1 and len(numbers) == len(coded):
+    codes = {parts.code for _, parts in coded}
+    if len(coded) > 1 and len(codes) == len(coded):
         return coded
 
     alike = [heading for heading in below if _states_status(document, heading)]

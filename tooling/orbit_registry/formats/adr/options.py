@@ -5,13 +5,14 @@ them.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from orbit_registry.formats.adr.header import LINK, visible_lines
 from orbit_registry.formats.adr.headings import section_key, without_numbering
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.sentence import section_of
-from orbit_registry.formats.adr.vocabulary import word_set
+from orbit_registry.formats.adr.vocabulary import word_forms, word_set
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown, within
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.sentences import FILLER
@@ -58,14 +59,18 @@ class _Option:
     is_rejected: bool
 
 
-def rejected_data(text: str) -> list[dict[str, object]]:
+def rejected_data(text: str, span: Span | None = None) -> list[dict[str, object]]:
     """Return the options that a decision's text seems to reject, as a record lists them."""
-    return [option.as_data() for option in suggested_options(text)]
+    return [option.as_data() for option in suggested_options(text, span)]
 
 
-def suggested_options(text: str) -> tuple[RejectedOption, ...]:
-    """Return the options that a decision's text seems to reject, with the reasons."""
-    document, span = parse_markdown(text), Span(0, len(text))
+def suggested_options(text: str, span: Span | None = None) -> tuple[RejectedOption, ...]:
+    """Return the options that a decision seems to reject, with the reasons. `span` is where the
+    decision is in `text`: a document that was read for its facts is not parsed again.
+    """
+    document = parse_markdown(text)
+    span = span or Span(0, len(text))
+    text = span.of(text)
     chosen = chosen_option(text)
     options: list[_Option] = []
     details: list[_Option] = []
@@ -278,11 +283,25 @@ def _scattered(document: Document, span: Span, covered: Sequence[Span]) -> Itera
     ends = [*(section.start for section in covered), span.end]
     for start, end in zip(starts, ends, strict=True):
         for block in _blocks(document, Span(start, max(start, end))):
+            if not _may_reject(block):
+                continue
+
             item = _BLOCK.match(block)
             if _REJECTED.match(block, item.end() if item else 0) or block[2:].count("**") > 0:
                 option = _option(*_split(block))
                 if option.is_rejected:
                     yield option
+
+
+@cache
+def _signs_of_rejection() -> tuple[str, ...]:
+    return (*word_forms("options_rejected"), "why not", *"❌✖✗")
+
+
+def _may_reject(block: str) -> bool:
+    """Say whether a block has what the patterns of rejection need; few have, and they are slow."""
+    lower = block.lower()
+    return any(sign in lower for sign in _signs_of_rejection())
 
 
 def _results(options: Iterable[_Option], details: Sequence[_Option]) -> Iterator[RejectedOption]:

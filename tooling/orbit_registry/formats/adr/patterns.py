@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from orbit_registry.formats import yaml
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_set
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_forms
 
 _PART = re.compile(r"%\{(?P<name>\w+)\}")
 
@@ -41,5 +41,5 @@ def _words(name: str) -> str:
     if not isinstance(listed, str):
         return "|".join(listed)
 
-    words = {word.strip() for word in listed.split(",")} | word_set(name)
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    words = sorted(word_forms(name), key=len, reverse=True)
+    return "|".join(map(re.escape, words))

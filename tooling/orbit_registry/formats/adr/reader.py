@@ -1,5 +1,6 @@
 """Reader of a text as a log of decisions, as one decision, or as neither."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -34,6 +35,7 @@ from orbit_registry.formats.adr.headings import (
     section_key,
     split_title,
 )
+from orbit_registry.formats.adr.html_table import html_tables
 from orbit_registry.formats.adr.links import DECISIONS, RELS
 from orbit_registry.formats.adr.log import (
     _ROW_NUMBER,
@@ -55,8 +57,9 @@ from orbit_registry.formats.adr.styles import (
     title_and_number,
 )
 from orbit_registry.formats.adr.vocabulary import (
-    KEY_OF,
+    field_of,
     is_iso_date,
+    word_set,
 )
 from orbit_registry.formats.adr.zones import content_end, log_header, single_header
 from orbit_registry.formats.citations import Citation, find_citations
@@ -67,6 +70,7 @@ from orbit_registry.formats.markdown import (
     Table,
     is_markdown,
     parse_markdown,
+    within,
 )
 from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
@@ -77,7 +81,16 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _COMPONENT = pattern("component")
 
 
+_CODE = pattern("code")
+
+
 _CODE_LINE = pattern("code_line")
+
+
+_CODE_IN_TITLE = pattern("code_in_title")
+
+
+_OF_OTHERS = word_set("codes_of_others")
 
 
 _CODE_LINES = 12  # lines of the header that may say so
@@ -251,7 +264,7 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
         entry = replace(entry, number=split_title(title, Span(0, len(title)), title).number)
 
-    codes = _codes(header, entry.number)
+    codes = _codes(header, heading, path, entry.number)
     entry = replace(entry, legacy_ids=unique((*entry.legacy_ids, *codes)))
 
     folder_status = (
@@ -304,17 +317,39 @@ def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:
     return (path_date, "path") if path_date else None
 
 
-def _codes(header: Header, number: str | None) -> Iterator[str]:
-    """Yield the codes by which the first lines call a decision of this number."""
+def _codes(header: Header, heading: Heading | None, path: str, number: str | None) -> Iterator[str]:
+    """Yield the codes with a decision's number by which it calls itself."""
+    for text in _names_of_itself(header, heading, path):
+        match = _CODE.fullmatch(text.strip(" `*_[]()|"))
+        if match is not None and is_same_number(match["number"], number):
+            yield match["code"].replace(" ", "-")
+
+
+def _names_of_itself(header: Header, heading: Heading | None, path: str) -> Iterator[str]:
+    values = [field.value for field in header.fields if not _is_of_other(field.key)]
+    yield from values
+
+    for text in (heading.text if heading is not None else "", *values):
+        yield from (match["code"] for match in _CODE_IN_TITLE.finditer(text))
+
     for line in islice(header.lines(), _CODE_LINES):
         match = _CODE_LINE.match(header.text, line.start, line.end)
-        if match is None or not is_same_number(match["number"], number):
-            continue
+        if match is not None and not _is_of_other(match["key"] or ""):
+            yield match["code"]
 
-        key = plain(match.group().strip(" -*+|_").partition(":")[0].strip(" *_|"))
-        code = match["code"].replace(" ", "-")
-        if not code.startswith("ADR-") and KEY_OF.get(key) not in RELS | {"tasks"}:
-            yield code
+    name = posixpath.basename(path)
+    for zone in header.zone:
+        links = within(header.document.links, zone, lambda link: link.span.start)
+        yield from (each.text for each in links if posixpath.basename(each.target) == name)
+        for table in html_tables(header.document, zone):
+            rows = (row for row in table.rows if len(row) > 1 and not _is_of_other(row[0].text))
+            yield from (row[1].text for row in rows)
+
+
+def _is_of_other(key: str) -> bool:
+    """Say whether the value of a key is about something else."""
+    words = plain(key.strip(" *_:|"))
+    return words in _OF_OTHERS or field_of(words) in RELS | {"tasks"}
 
 
 def _title_parts(

@@ -43,13 +43,17 @@ _MAY_BE_PLANNED = ("superseded_by", "supersedes", "amended_by", "amends")
 _FAR = 80  # characters before a verb that may name a part
 _PART_OF: Mapping[Rel, Rel] = {"superseded_by": "amended_by", "supersedes": "amends"}
 _INNER = r"[^()\r\n]{0,120}"
-_REMARK = re.compile(rf"[ ]?\({_INNER}(?:\({_INNER}\){_INNER})?\)")
+_REMARK = re.compile(rf"[*_]{{0,3}}[ ]?[*_]{{0,3}}\({_INNER}(?:\({_INNER}\){_INNER})?\)")
 """What is said of a decision in a list, in brackets."""
-_AND = r"(?:[,;&/]|[ ](?:and|or|und|oder|et|ou|y|e)(?=[ ]))"
-_NEXT = re.compile(rf"(?:[ \t]*{_AND}[ \t\r\n]*(?:and[ ])?)")
+_AND = (
+    r"(?:[,;&/+·|、，；]|<br[ ]?/?>|\r?\n[ \t>]*[-*+](?=[ \t])"
+    r"|[ ](?:and|or|und|oder|et|ou|y|e|plus|as well as|sowie)(?=[ ]))"
+)
+_ALSO = r"(?:(?:and|und|et|plus|later|then|also)[ ]){0,3}[*_]{0,3}"
+_NEXT = re.compile(rf"(?:[ \t]*[*_]{{0,3}}[ \t]*{_AND}[ \t\r\n]*{_ALSO})")
 """ What separates the decisions of a list."""
 _FAR_NEXT = re.compile(
-    rf"[^\n]{{0,160}}?(?:{_AND}|\r?\n)[ \t\r\n]*(?:(?:and|und|et)[ ])?"
+    rf"[^\n]{{0,160}}?(?:{_AND}|\r?\n)[ \t\r\n]*{_ALSO}"
     r"(?:[\w ]{1,40},[ ])?(?=`?(?:\[[^\]\n]{1,200}\]\(|\[\[|(?:ADR|RFC)[- #]{0,2}\d))",
     re.IGNORECASE,
 )
@@ -311,6 +315,9 @@ def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span
     """Yield (target, text, span) of each `[[name]]` outside code in a line."""
     for match in _WIKI_LINK.finditer(text, start, end):
         target = _target(text, match.start(), end)
+        if match["wiki"].strip("_ ").lower() == "toc":  # where a forge puts the list of contents
+            continue
+
         if target is not None and text.count("`", start, match.start()) % 2 == 0:
             yield target
 

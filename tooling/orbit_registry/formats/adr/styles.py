@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from html import escape
-from itertools import islice
+from itertools import chain, islice
 from typing import get_args
 from urllib.parse import quote, unquote
 
@@ -25,12 +25,12 @@ from orbit_registry.formats.adr.header import (
     whole_line,
 )
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
-from orbit_registry.formats.adr.html_table import html_tables
+from orbit_registry.formats.adr.html_table import html_images, html_lines, html_tables
 from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
-from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, read_date
+from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, read_date, word_set
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import Cell, Heading, Table, within
 from orbit_registry.formats.position import Span
@@ -38,6 +38,8 @@ from orbit_registry.formats.untrusted import first_hidden
 from orbit_registry.formats.wording import plain
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_ITEM = re.compile(r"[ \t]*[*+-][ \t]+")
+_DEFINES = re.compile(r"[ ]{0,3}[:：][ \t]+(?=\S)")
 _NESTED = pattern("nested")
 _DEFINED = pattern("defined")
 _LINE_ENDS = ("\n", "\r\n", "\r")
@@ -73,22 +75,46 @@ def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) ->
     """Return the value of an item with what is written below it: a value where the item has none,
     and more decisions where it names some.
     """
-    is_empty = span.start == span.end
     end = span.end
     for line in lines:
         content = text[line.start : line.end]
+        is_empty = span.start == span.end
+        if (
+            is_empty and not content.strip()
+        ):  # `* Status:`, and its value as a paragraph of the item
+            end = line.end
+            continue
+
         if text[end : line.start].strip(" \t\\") not in _LINE_ENDS or not content[:1].isspace():
             break
 
         if is_empty:
-            return _value_alone(text, key, line) or span
+            value = _value_alone(text, key, line)
+            if value is None or key not in _OF_DECISIONS:
+                return value or span
 
-        if key not in _OF_DECISIONS or _NESTED.match(content) or not _continues(content):
+            span, end = value, value.end
+            continue
+
+        if not _lists_decision(text, key, line):
             break
 
         end = line.start + len(content.rstrip())
 
-    return Span(span.start, end)
+    return span if span.start == span.end else Span(span.start, end)
+
+
+def _lists_decision(text: str, key: str, line: Span) -> bool:
+    """Say whether a line below a key continues its decisions: words, or an item of a list."""
+    if key not in _OF_DECISIONS:
+        return False
+
+    item = _ITEM.match(text, line.start, line.end)
+    if item is None:
+        return _continues(line.of(text))
+
+    is_of_other = key_value(text, item.end(), line.end) is not None
+    return not is_of_other and _NAMES_ONE.search(text, item.end(), line.end) is not None
 
 
 def _value_alone(text: str, key: str, line: Span) -> Span | None:
@@ -143,24 +169,23 @@ def _read_lines(header: Header) -> Iterator[Fact]:
     """
     text = header.text
     current: tuple[str, Span] | None = None
-    previous_end = -1
-    is_open = False
-
+    above = Span(0, 0)
+    open_key = ""
     for line in header.lines():
         content = text[line.start : line.end]
         first, *others = split_key_values(text, line.start, line.end)
-        pair = key_value(text, first.start, first.end)
-        follows = (
-            current is not None and text[previous_end : line.start].strip(" \t\\") in _LINE_ENDS
-        )
+        pair = key_value(text, first.start, first.end) or _defined(text, above, line)
+        is_next = text[above.end : line.start].strip(" \t\\") in _LINE_ENDS
+        above = line
+        follows = current is not None and is_next
         below = _value_below(text, current, line) if follows and pair is None else None
         if current is not None and below is not None:
             current = current[0], below
-            is_open = False
-            previous_end = line.end
+            open_key = ""
             continue
 
-        if pair or not follows or not content.strip() or not _continues(content):
+        is_apart = pair or not follows or not content.strip() or not _continues(content)
+        if is_apart and not (follows and _is_listed(text, current, line)):
             if current:
                 yield from value_facts(text, *current, "line")
 
@@ -171,12 +196,15 @@ def _read_lines(header: Header) -> Iterator[Fact]:
                 if more is not None:
                     yield from value_facts(text, *more, "line")
 
-            if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
-                yield from value_facts(text, "status", below, "line")
+            below = _alone(text, open_key, line.start, line.end) if pair is None else None
+            if below is not None:
+                yield from value_facts(text, open_key, below, "line")
 
-            is_open = pair == ("status", Span(line.end, line.end)) or (
-                is_open and not content.strip()
-            )
+            if pair is not None and pair[1] == Span(line.end, line.end):
+                open_key = pair[0]
+            elif content.strip():
+                open_key = ""
+
             opening = (
                 next(opening_phrases(text, line.start, line.end), None) if pair is None else None
             )
@@ -191,10 +219,27 @@ def _read_lines(header: Header) -> Iterator[Fact]:
             key, span = current
             current = key, Span(span.start, line.start + len(content.rstrip()))
 
-        previous_end = line.end
-
     if current:
         yield from value_facts(text, *current, "line")
+
+
+def _defined(text: str, above: Span, line: Span) -> tuple[str, Span] | None:
+    """Return key and value of a list of definitions: `Status`, and below it `: Accepted`."""
+    mark = _DEFINES.match(text, line.start, line.end)
+    key = KEY_OF.get(plain(above.of(text).strip(" \t*_"))) if mark is not None else None
+    if mark is None or key not in ("status", "date", *ROLES):
+        return None
+
+    return key, Span(mark.end(), line.start + len(line.of(text).rstrip()))
+
+
+def _is_listed(text: str, current: tuple[str, Span] | None, line: Span) -> bool:
+    """Say whether a line is an item that continues the decisions of the key above."""
+    if current is None or current[1].start == current[1].end:
+        return False
+
+    is_item = _ITEM.match(text, line.start, line.end) is not None
+    return is_item and _lists_decision(text, current[0], line)
 
 
 def _value_below(text: str, current: tuple[str, Span] | None, line: Span) -> Span | None:
@@ -205,13 +250,14 @@ def _value_below(text: str, current: tuple[str, Span] | None, line: Span) -> Spa
     return _value_alone(text, current[0], line)
 
 
-def _status_alone(text: str, start: int, end: int) -> Span | None:
-    """Return the span of a line that is little more than a status, below a bare key:
+def _alone(text: str, key: str, start: int, end: int) -> Span | None:
+    """Return the span of a line that is little more than a status or a date, below a bare key:
     `**Status:**`.
     """
     bullet = _BULLET.match(text, start, end)
     content = text[bullet.end() if bullet else start : end].strip()
-    if not _is_status(content):
+    is_date = key == "date" and read_date(content) is not None and len(content) <= _SHORT
+    if not is_date and not (key == "status" and _is_status(content)):
         return None
 
     at = text.index(content, start)
@@ -294,6 +340,10 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
 def _front_fact(key: str, field: Field) -> Fact:
     # What `path` begins is a condition here, and no file that a record is about.
     values = field.pairs if key == "revisit_when" else field.values
+    if key in _OF_DECISIONS and isinstance(field.data, dict):  # `supersedes: {ADR-1: the first}`
+        keys = tuple(filter(_NAMES_DECISION.fullmatch, field.data))
+        values = keys or values
+
     return Fact(key, field.value, field.span, "front-matter", values, field.is_list)
 
 
@@ -359,18 +409,35 @@ def _is_path_glob(text: str) -> bool:
 
 
 def _typed_links(field: Field) -> Iterator[Fact]:
-    """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind."""
+    """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind, of
+    `{supersedes: [2]}`, and of `[ADR-0002]`.
+    """
     items = field.data if isinstance(field.data, list) else [field.data]
     for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            continue
-
-        kind = item.get("kind") or item.get("type")
-        target = item.get("target")
-        if isinstance(kind, str) and isinstance(target, str) and target:
+        span = field.places[index] if field.places else field.span
+        for kind, target in _links_of(item):
             key = _relation_named(kind)
-            span = field.places[index] if field.places else field.span
             yield Fact(key, target, span, "front-matter", (target,), is_list=True)
+
+
+def _links_of(item: Data) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the target of each link in an item."""
+    if not isinstance(item, dict):
+        if isinstance(item, str) and _NAMES_DECISION.fullmatch(item):
+            yield "references", item
+
+        return
+
+    kind = item.get("kind") or item.get("type")
+    target = item.get("target")
+    if isinstance(kind, str) and isinstance(target, str) and target:
+        yield kind, target
+        return
+
+    for name, value in item.items():
+        targets = value if isinstance(value, list) else [value]
+        texts = (text for text in targets if isinstance(text, str))
+        yield from ((name, text) for text in filter(_NAMES_DECISION.fullmatch, texts))
 
 
 def _relation_named(kind: str) -> str:
@@ -427,16 +494,20 @@ def _read_table(header: Header) -> Iterator[Fact]:
 
 def _read_html(header: Header) -> Iterator[Fact]:
     for zone in header.zone:
-        for table in html_tables(header.document, zone):
+        tables = html_tables(header.document, zone)
+        for table in chain(tables, html_lines(header.document, zone)):
             for key, cell in pairs(table):
                 if cell.span is None or not cell.text:
                     continue
 
-                is_plain = "<" not in cell.span.of(header.text)
+                is_plain = not {"<", "&"} & set(cell.span.of(header.text))
                 if key == "status" and is_plain:
                     yield from read_statement(header.text, cell.span, "html")
-                else:
-                    yield Fact(key, cell.text, cell.span, "html", (cell.text,))
+                    continue
+
+                yield Fact(key, cell.text, cell.span, "html", (cell.text,))
+                if key == "status":
+                    yield Fact("statement", cell.text, cell.span, "html")
 
 
 def _render_html(fact: Fact, value: str) -> str:
@@ -455,9 +526,11 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
         return
 
     for row in table.rows:
-        key = _key(row[0]) if len(row) > 1 else None
-        if key:
-            yield key, row[1]
+        of_row = list(zip(map(_key, row[::2]), row[1::2], strict=False))
+        is_all_keys = len(row) % 2 == 0 and all(key for key, _ in of_row)
+        for key, cell in of_row if is_all_keys else of_row[:1]:
+            if key:
+                yield key, cell
 
 
 def title_and_number(table: Table) -> tuple[int, int | None] | None:
@@ -474,8 +547,9 @@ def title_and_number(table: Table) -> tuple[int, int | None] | None:
     if "status" not in keys or not titles:
         return None
 
-    by_number = keys.index("number") if "number" in keys else None
-    return titles[0], by_number
+    numbers = [index for index, key in enumerate(keys) if key == "number"]
+    numbers += [index for index, name in enumerate(names) if name in _NUMBER_COLUMNS]
+    return titles[0], next(iter(numbers), None)
 
 
 def row_facts(text: str, table: Table, row: Sequence[Cell]) -> Iterator[Fact]:
@@ -500,6 +574,7 @@ def _key(cell: Cell) -> str | None:
 
 
 _ROW_CODE = pattern("row_code")
+_NUMBER_COLUMNS = word_set("number_columns")
 
 
 def _escaped(value: str) -> str:
@@ -526,16 +601,15 @@ def _read_badge(header: Header) -> Iterator[Fact]:
 
 def _badges(header: Header) -> Iterator[Fact]:
     for zone in header.zone:
-        for link in within(header.document.links, zone, lambda link: link.span.start):
-            if link.kind != "image" or link.target_span is None:
-                continue
-
-            url = link.target_span.of(header.text)
+        links = within(header.document.links, zone, lambda link: link.span.start)
+        of_links = (link.target_span for link in links if link.kind == "image")
+        for span in chain(of_links, html_images(header.document, zone)):
+            url = span.of(header.text) if span is not None else ""
             match = _URL.search(url)
-            if match is not None:
+            if span is not None and match is not None:
                 words = unquote(match["status"]).replace("--", "\0").replace("_", " ")
                 raw = words.replace("\0", "-")
-                yield Fact("status", raw, link.target_span, "badge", (url,))
+                yield Fact("status", raw, span, "badge", (url,))
 
 
 def _render_badge(fact: Fact, value: str) -> str:

@@ -39,6 +39,11 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(plain(word) for word in _words(VOCABULARY[name]))
 
 
+def word_forms(name: str) -> frozenset[str]:
+    """Return a list of the vocabulary as people write its words: with accents, and without."""
+    return frozenset(_words(VOCABULARY[name])) | word_set(name)
+
+
 def choice(name: str) -> str:
     """Return a list of the vocabulary as alternatives of a regular expression."""
     return "|".join(VOCABULARY[name])
