@@ -13,37 +13,27 @@ from operator import not_
 from pathlib import Path
 
 from orbit_measure.figures import Share
-from orbit_measure.history import Step, live_since
-from orbit_measure.names import NameResolver
+from orbit_measure.history import Step
+from orbit_measure.sources import FIRST, Sources, is_own
 from orbit_measure.tables import tables
 from orbit_measure.walk import walk
-from orbit_measure.without_orbit import FullText, GitLog
-from orbit_registry.agents.transcripts import ids_in
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.client import context_of, load_agent
 from orbit_registry.hook.context import Selection
-from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
-from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.index import Index
-from orbit_registry.matching.match import current_index
 from orbit_registry.model.drops import DROPS
-from orbit_registry.model.fields import PATH, PHASE
-from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher
-from orbit_registry.workspace.git import Commit, newest_commits
-from orbit_registry.workspace.workspace import ORBIT, Workspace
+from orbit_registry.workspace.git import Commit
+from orbit_registry.workspace.workspace import Workspace
 
 WAYS = ("orbit", "git log", "fts5")
 MOST_FILES, MOST_TITLES = 2_000, 300
 """Files that live records apply to, and superseded records, that are asked about;
 of more a sample is drawn.
 """
-# Records of a search, at a prompt and at an edit that count; FTS5 may give as many.
-FIRST, AT_PROMPT, AT_EDIT = 5, 3, 5
+AT_PROMPT, AT_EDIT = 3, 5  # records at a prompt and at an edit that count; FTS5 may give as many
 SEED = 20_261
 UNRELATED = Path(__file__).with_name("unrelated.txt")
 """Texts, one a line, that have nothing to do with a repository of code."""
@@ -94,7 +84,7 @@ class Proof:
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
     tokens: dict[str, list[int]] = field(default_factory=dict)  # by way, those of each first edit
-    shares: Mapping[tuple[str, str], Share] = field(default_factory=dict)  # by measure and way
+    shares: dict[tuple[str, str], Share] = field(default_factory=dict)  # by measure and way
     missed: Counter[str] = field(default_factory=Counter)
     """Why first edits did not show a record in whose scope the file is: pairs by reason."""
     without_case: dict[str, str] = field(default_factory=dict)  # by measure without a case: why
@@ -201,279 +191,193 @@ def prove(
         )
 
     started = time.monotonic()
-    prover = _Prover(workspace, records, searcher, commits)
-    for step in (prover.edits, prover.commits, prover.unrelated, prover.titles):
-        on_progress(step.__name__)
-        step()
+    sources = Sources(workspace, records, searcher)
+    asked = sources.newest[:commits]
+    proof = Proof(len(sources.records), len(sources.live), len(asked), notes=sources.notes())
+    steps: Mapping[str, Callable[[], Iterator[Case]]] = {
+        "edits": lambda: _edits(sources, proof),
+        "commits": lambda: _commits(sources, asked),
+        "unrelated": lambda: _unrelated(sources),
+        "titles": lambda: _titles(sources, proof),
+    }
+    cases: list[Case] = []
+    for name, step in steps.items():
+        on_progress(name)
+        cases += step()
 
-    prover.proof.shares = _shares(prover.cases)
-    prover.proof.seconds = time.monotonic() - started
-    return prover.proof
+    with tables("asked") as database:
+        database.fill("cases", cases)
+        for row in database.ask("shares"):
+            key = row.pop("measure"), row.pop("way")
+            proof.shares[key] = Share(**row)
 
-
-def _shares(cases: Iterable[tuple[str, str, bool]]) -> dict[tuple[str, str], Share]:
-    with tables("asked") as asked:
-        asked.fill("cases", cases)
-        rows = asked.ask("shares")
-
-    return {(row.pop("measure"), row.pop("way")): Share(**row) for row in rows}
-
-
-class _Hook:
-    """What the hook of an agent shows, by today's index."""
-
-    def __init__(self, workspace: Workspace, uids: Mapping[str, str]) -> None:
-        self._root, self._uids = str(workspace.root), uids
-        self._index: Index = current_index(workspace)
-        self._now = time.time()
-
-    def edit(self, file: str, log: SessionLog | None = None) -> Selection:
-        """Return what an edit of a file shows."""
-        tool_input = {"file_path": f"{self._root}/{file}"}
-        return self._called("PreToolUse", log, tool_name="Edit", tool_input=tool_input)
-
-    def prompt(self, text: str) -> Selection:
-        """Return what a prompt shows."""
-        return self._called("UserPromptSubmit", None, prompt=text)
-
-    def _called(self, event: str, log: SessionLog | None, **payload: object) -> Selection:
-        call = load_agent("claude").read({"hook_event_name": event, "cwd": self._root, **payload})
-        if call is None:
-            return Selection([], 0, [])
-        paths, _ = project_paths(self._root, self._root, call)
-        return select(self._index, context_of(call, paths, self._now), log)
-
-    def uids(self, selection: Selection) -> frozenset[str]:
-        """Return the records that a reply names."""
-        names = ids_in(render(selection))
-        return frozenset(self._uids[record_id] for record_id in names if record_id in self._uids)
-
-    def applying(self, file: str) -> frozenset[str]:
-        """Return the live records of the project in whose scope a file is."""
-        uids: set[str] = set()
-        for hit in self._index.match(file):
-            row = self._index.row(hit >> 32)
-            is_ours = row.id in self._uids and not row.values[PATH].startswith("~/")
-            if is_ours and row.values[PHASE] == "live":
-                uids.add(self._uids[row.id])
-
-        return frozenset(uids)
+    reasons = _reasons(sources, {measure for measure, _, _ in cases})
+    asked_of = {measure for measure, way in proof.shares if way == WAYS[0]}
+    proof.without_case = {name: reasons[name] for name in reasons if name not in asked_of}
+    proof.seconds = time.monotonic() - started
+    return proof
 
 
-class _Prover:
-    """Asks Orbit, `git log` and full-text search the same, and notes each case."""
-
-    def __init__(
-        self, workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int
-    ) -> None:
-        self._workspace, self._records, self._searcher = workspace, list(records), searcher
-        self._uids = {record.id: record.uid for record in self._records}
-        self._live = {record.uid for record in self._records if record.phase == "live"}
-        self._hook = _Hook(workspace, self._uids)
-
-        newest = list(newest_commits(workspace.git))
-        self._asked = newest[:commits]
-        self._names = NameResolver(self._records, workspace.kinds.id_forms)
-        self._git = GitLog(newest, self._names)
-        self._fts = FullText(self._records)
-
-        self.cases: list[tuple[str, str, bool]] = []
-        self.proof = Proof(len(self._records), len(self._live), len(self._asked))
-        if not newest:
-            self.proof.notes.append(
-                "there is no commit: no record can be named by one, and git log prints nothing"
-            )
-
-        if workspace.git.is_shallow:
-            self.proof.notes.append("the clone is shallow: git log has only what it holds")
-
-    def edits(self) -> None:
-        """Ask for the first edit of each file that a live record applies to."""
-        files = self._workspace.git.tracked() or []
-        applying = ((file, self._hook.applying(file)) for file in files if not _is_own(file))
-        due = {file: uids for file, uids in applying if uids}
-        by_orbit: list[int] = []
-        by_git: list[int] = []
-
-        for file in self._sample("files", due, MOST_FILES):
-            logged = self._git.of_files([file])
-            selection = self._hook.edit(file)
-            shown = self._hook.uids(selection)
-            ways = shown, self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
-            for uid in due[file]:
-                self._note("delivery", [uid in uids for uids in ways])
-
-            for way, uids in zip(WAYS, ways, strict=True):
-                self.cases += [("retired", way, uid not in self._live) for uid in uids]
-
-            missed = due[file] - shown
-            for row, reason in selection.drops:
-                self.proof.missed[reason] += self._uids.get(row.id) in missed
-
-            by_orbit.append(tokens(render(selection)))
-            by_git.append(self._git.tokens(logged))
-
-        self.proof.missed = +self.proof.missed
-        self.proof.tokens = {"orbit": by_orbit, "git log": by_git}
-        self._explain("delivery", self._why_no_pair())
-        self._explain("retired", "no edit shows a record")
-
-    def commits(self) -> None:
-        """Ask with the words and files of each commit that names a record from before."""
-        right_of: dict[str, frozenset[str]] = {}
-        for position, commit in enumerate(self._asked):
-            subject, _, body = commit.message.partition("\n")
-            text = self._without_ids(subject)
-            right = self._named_before(commit) if Query(text).words else frozenset()
-            if not right:
-                continue
-
-            right_of[commit.name] = right
-            by_git, texts = self._by_words(text, position)
-            self._note("related", _reached(right, self._hits(text), by_git, texts))
-            self._prompt("prompt", text, right, by_git, texts)
-
-            if sentences := self._without_ids(_prose_of(body)[:LONGEST_BODY]):
-                paragraph = f"{text}\n\n{sentences}"
-                self._prompt("paragraph", paragraph, right, *self._by_words(paragraph, position))
-
-        self._files(right_of)
-        reason = "no commit names a live record that is older than it"
-        if not self._git.commits:
-            reason = "there is no commit"
-        for name in ("related", "prompt"):
-            self._explain(name, reason)
-
-        bodies, files = "none of these commits has a body", "has a file outside `.orbit`"
-        self._explain("paragraph", bodies if right_of else reason)
-        self._explain("files", f"none of these commits {files}" if right_of else reason)
-
-    def _prompt(
-        self,
-        name: str,
-        text: str,
-        right: Collection[str],
-        by_git: Iterable[str],
-        texts: Sequence[str],
-    ) -> None:
-        shown = self._hook.uids(self._hook.prompt(text))
-        self._note(name, _reached(right, shown, by_git, texts[:AT_PROMPT]))
-
-    def _files(self, right_of: Mapping[str, Collection[str]]) -> None:
-        """Ask for the edits of each commit's files, one by one in a session."""
-
-        def edit(step: Step, file: str, log: SessionLog) -> Selection:
-            return Selection([], 0, []) if _is_own(file) else self._hook.edit(file, log)
-
-        positions = {commit.name: position for position, commit in enumerate(self._asked)}
-        steps = [Step(commit, 0) for commit in self._asked if commit.name in right_of]
-        for step, selections in walk(steps, edit):
-            commit = step.commit
-            files = [file for file in commit.files if not _is_own(file)]
-            if not files:
-                continue
-
-            shown = frozenset[str]().union(*map(self._hook.uids, selections))
-            texts = frozenset[str]().union(*(self._fts.of_file(file, AT_EDIT) for file in files))
-            by_git = self._git.uids(self._git.of_files(commit.files, positions[commit.name]))
-            self._note("files", _reached(right_of[commit.name], shown, by_git, texts))
-
-    def unrelated(self) -> None:
-        """Ask what has nothing to do with a repository."""
-        for text in unrelated_texts():
-            reply = render(self._hook.prompt(text))
-            answers = reply, self._git.with_words(text), self._fts.search(text, 1)
-            self._note("silence", list(map(not_, answers)))
-
-    def titles(self) -> None:
-        """Ask with the titles of superseded records."""
-        records = {record.uid: record for record in self._records}
-        successors: dict[str, frozenset[str]] = {}
-        for record in self._records:
-            names = filter(self._uids.__contains__, record.superseded_by)
-            live = self._live.intersection(map(self._uids.__getitem__, names))
-            if record.phase == "closed" and live and Query(record.title).words:
-                successors[record.uid] = frozenset(live)
-
-        for uid in self._sample("superseded", successors, MOST_TITLES):
-            record, right = records[uid], successors[uid]
-            hits, texts = self._hits(record.title), self._fts.search(record.title, FIRST)
-            files = [record.path]
-            if record.source:
-                files.append(record.source.path)
-
-            by_git = self._git.uids(self._git.of_files(files))
-            first = hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]
-            self._note("superseded", first)
-            self._note("successor", _reached(right, hits, by_git, texts))
-
-        for name in ("superseded", "successor"):
-            self._explain(name, "no superseded record has a live successor")
-
-    def _note(self, measure: str, ways: Sequence[bool]) -> None:
-        """Note a case of a measure: whether each way has it."""
-        self.cases += zip([measure] * len(WAYS), WAYS, ways, strict=True)
-
-    def _explain(self, measure: str, reason: str) -> None:
-        """Say why Orbit has no case of a measure, if it has none."""
-        if (measure, WAYS[0]) not in {case[:2] for case in self.cases}:
-            self.proof.without_case[measure] = reason
-
-    def _why_no_pair(self) -> str:
-        if not self._live:
-            return "no record is live"
-
-        live = [record for record in self._records if record.uid in self._live]
-        if not any(record.globs or record.symbols for record in live):
-            return "no live record has a path in its scope: `orbit scope suggest` proposes some"
-        return "no tracked file is in the scope of a live record"
-
-    def _without_ids(self, text: str) -> str:
-        return " ".join(word for word in text.split() if not self._names.cited(word))
-
-    def _by_words(self, text: str, position: int) -> tuple[frozenset[str], list[str]]:
-        """Return what `git log` and FTS5 find for the words of a commit at a position."""
-        of_files = self._git.of_files(self._asked[position].files, position)
-        logged = {*of_files, *self._git.with_words(text, position)}
-        return self._git.uids(logged), self._fts.search(text, FIRST)
-
-    def _hits(self, text: str) -> list[str]:
-        return [hit.record.uid for hit in self._searcher.search(Query(text, limit=FIRST)).hits]
-
-    def _named_before(self, commit: Commit) -> frozenset[str]:
-        cited = self._live.intersection(self._names.cited(commit.message))
-        uids: set[str] = set()
-        for record in self._records:
-            is_older = record.uid in cited and live_since(record) < commit.at
-            if is_older and not _touches(commit, record):
-                uids.add(record.uid)
-
-        return frozenset(uids)
-
-    def _sample(self, name: str, cases: Iterable[str], most: int) -> list[str]:
-        names = sorted(cases)
-        chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
-        self.proof.samples[name] = (len(chosen), len(names))
-        if len(chosen) < len(names):
-            self.proof.notes.append(
-                f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random"
-            )
-        return chosen
+Case = tuple[str, str, bool]
+"""A measure, a way, and whether the way has what was looked for."""
 
 
-def _is_own(file: str) -> bool:
-    return file.startswith(f"{ORBIT}/")
+def _cases(measure: str, answers: Iterable[object]) -> Iterator[Case]:
+    """Yield a case of a measure for each way."""
+    for way, answer in zip(WAYS, answers, strict=True):
+        yield measure, way, bool(answer)
+
+
+def _edits(sources: Sources, proof: Proof) -> Iterator[Case]:
+    """Ask for the first edit of each file that a live record applies to."""
+    due: dict[str, frozenset[str]] = {}
+    for file in sources.tracked:
+        if uids := sources.hook.applying(file):
+            due[file] = uids
+
+    proof.tokens = {"orbit": [], "git log": []}
+    for file in _sample(proof, "files", due, MOST_FILES):
+        logged = sources.git.of_files([file])
+        selection = sources.hook.edit(file)
+        shown = sources.hook.uids(selection)
+        ways: tuple[Collection[str], ...] = (
+            shown,
+            sources.git.uids(logged),
+            sources.texts.of_file(file, AT_EDIT),
+        )
+        for uid in due[file]:
+            yield from _cases("delivery", (uid in uids for uids in ways))
+
+        for way, names in zip(WAYS, ways, strict=True):
+            for uid in names:
+                yield "retired", way, uid not in sources.live
+
+        missed = due[file] - shown
+        for row, reason in selection.drops:
+            if sources.uids.get(row.id) in missed:
+                proof.missed[reason] += 1
+
+        proof.tokens["orbit"].append(tokens(render(selection)))
+        proof.tokens["git log"].append(sources.git.tokens(logged))
+
+
+def _commits(sources: Sources, asked: Sequence[Commit]) -> Iterator[Case]:
+    """Ask with the words and files of each commit that names a record from before."""
+    right_of: dict[int, frozenset[str]] = {}
+    for position, commit in enumerate(asked):
+        subject, _, body = commit.message.partition("\n")
+        text = sources.without_ids(subject)
+        right = sources.named_before(commit) if Query(text).words else frozenset()
+        if not right:
+            continue
+
+        right_of[position] = right
+        by_git, texts = sources.by_words(text, position)
+        yield from _reached("related", right, sources.hits(text), by_git, texts)
+        shown = sources.hook.uids(sources.hook.prompt(text))
+        yield from _reached("prompt", right, shown, by_git, texts[:AT_PROMPT])
+
+        if sentences := sources.without_ids(_prose_of(body)[:LONGEST_BODY]):
+            paragraph = f"{text}\n\n{sentences}"
+            by_git, texts = sources.by_words(paragraph, position)
+            shown = sources.hook.uids(sources.hook.prompt(paragraph))
+            yield from _reached("paragraph", right, shown, by_git, texts[:AT_PROMPT])
+
+    yield from _files(sources, asked, right_of)
+
+
+def _files(
+    sources: Sources, asked: Sequence[Commit], right_of: Mapping[int, Collection[str]]
+) -> Iterator[Case]:
+    """Ask for the edits of each commit's files, one by one in a session."""
+
+    def edit(step: Step, file: str, log: SessionLog) -> Selection:
+        return Selection([], 0, []) if is_own(file) else sources.hook.edit(file, log)
+
+    steps = [Step(asked[position], 0) for position in right_of]
+    for position, (step, selections) in zip(right_of, walk(steps, edit), strict=True):
+        files = [file for file in step.commit.files if not is_own(file)]
+        if not files:
+            continue
+
+        by_git = sources.git.uids(sources.git.of_files(step.commit.files, position))
+        shown: set[str] = set()
+        texts: set[str] = set()
+        for selection in selections:
+            shown |= sources.hook.uids(selection)
+        for file in files:
+            texts.update(sources.texts.of_file(file, AT_EDIT))
+
+        yield from _reached("files", right_of[position], shown, by_git, texts)
+
+
+def _unrelated(sources: Sources) -> Iterator[Case]:
+    """Ask what has nothing to do with a repository."""
+    for text in unrelated_texts():
+        reply = render(sources.hook.prompt(text))
+        answers = reply, sources.git.with_words(text), sources.texts.search(text, 1)
+        yield from _cases("silence", map(not_, answers))
+
+
+def _titles(sources: Sources, proof: Proof) -> Iterator[Case]:
+    """Ask with the titles of superseded records."""
+    successors: dict[str, frozenset[str]] = {}
+    for record in sources.records.values():
+        uids = frozenset(sources.uids.get(name, "") for name in record.superseded_by)
+        if record.phase == "closed" and uids & sources.live and Query(record.title).words:
+            successors[record.uid] = uids & sources.live
+
+    for uid in _sample(proof, "superseded", successors, MOST_TITLES):
+        record, right = sources.records[uid], successors[uid]
+        hits, texts = sources.hits(record.title), sources.texts.search(record.title, FIRST)
+        files = [record.path]
+        if record.source:
+            files.append(record.source.path)
+
+        by_git = sources.git.uids(sources.git.of_files(files))
+        first = hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]
+        yield from _cases("superseded", first)
+        yield from _reached("successor", right, hits, by_git, texts)
+
+
+def _reached(measure: str, right: Collection[str], *ways: Iterable[str]) -> Iterator[Case]:
+    """Yield whether each way leads to one of the right records."""
+    return _cases(measure, (not frozenset(right).isdisjoint(uids) for uids in ways))
+
+
+def _sample(proof: Proof, name: str, cases: Iterable[str], most: int) -> list[str]:
+    names = sorted(cases)
+    chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
+    proof.samples[name] = (len(chosen), len(names))
+    if len(chosen) < len(names):
+        proof.notes.append(
+            f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random"
+        )
+    return chosen
+
+
+def _reasons(sources: Sources, measures: Collection[str]) -> dict[str, str]:
+    """Return why each measure has no case, should it have none; `measures` have one."""
+    commits = "no commit names a live record that is older than it"
+    body, files = "none of these commits has a body", "none of these commits has a file outside"
+    if not sources.newest:
+        commits = "there is no commit"
+    if "related" not in measures:
+        body = commits
+
+    no_successor = "no superseded record has a live successor"
+    return {
+        "delivery": sources.why_no_pair(),
+        "retired": "no edit shows a record",
+        "related": commits,
+        "prompt": commits,
+        "paragraph": body,
+        "files": f"{files} `.orbit`" if "related" in measures else commits,
+        "superseded": no_successor,
+        "successor": no_successor,
+    }
 
 
 def _prose_of(body: str) -> str:
     """Return the body of a message without its trailers, such as `Signed-off-by: …`."""
     return "\n".join(line for line in body.splitlines() if not _TRAILER.match(line))
-
-
-def _reached(right: Collection[str], *ways: Iterable[str]) -> list[bool]:
-    return [not frozenset(right).isdisjoint(uids) for uids in ways]
-
-
-def _touches(commit: Commit, record: Record) -> bool:
-    document = record.source.path if record.source else ""
-    return any(path == document or path.startswith(f"{record.folder}/") for path in commit.files)
