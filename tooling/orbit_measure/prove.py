@@ -93,15 +93,16 @@ class Proof:
 
     def as_data(self) -> dict[str, object]:
         """Return the proof for JSON; the schema is docs/schemas/prove.schema.json."""
-        samples = self.samples.items()
+        samples = {name: {"asked": size, "of": of} for name, (size, of) in self.samples.items()}
+        by_way = {way: _token_data(counts) for way, counts in self.tokens.items()}
         return {
             "records": self.records,
             "live": self.live,
             "commits": self.commits,
-            "samples": {name: {"asked": size, "of": of} for name, (size, of) in samples},
+            "samples": samples,
             "measures": [self._measure(name) for name in MEASURES],
             "missed": dict(sorted(self.missed.items())),
-            "tokens": {way: _token_data(counts) for way, counts in self.tokens.items()},
+            "tokens": by_way,
             "notes": self.notes,
             "seconds": round(self.seconds, 2),
         }
@@ -192,11 +193,11 @@ def prove(
 
     started = time.monotonic()
     sources = Sources(workspace, records, searcher)
-    asked = sources.newest[:commits]
-    proof = Proof(len(sources.records), len(sources.live), len(asked), notes=sources.notes())
+    newest = sources.newest[:commits]
+    proof = Proof(len(sources.records), len(sources.live), len(newest), notes=sources.notes())
     steps: Mapping[str, Callable[[], Iterator[Case]]] = {
         "edits": lambda: _edits(sources, proof),
-        "commits": lambda: _commits(sources, asked),
+        "commits": lambda: _commits(sources, newest),
         "unrelated": lambda: _unrelated(sources),
         "titles": lambda: _titles(sources, proof),
     }
@@ -261,10 +262,10 @@ def _edits(sources: Sources, proof: Proof) -> Iterator[Case]:
         proof.tokens["git log"].append(sources.git.tokens(logged))
 
 
-def _commits(sources: Sources, asked: Sequence[Commit]) -> Iterator[Case]:
+def _commits(sources: Sources, newest: Sequence[Commit]) -> Iterator[Case]:
     """Ask with the words and files of each commit that names a record from before."""
     right_of: dict[int, frozenset[str]] = {}
-    for position, commit in enumerate(asked):
+    for position, commit in enumerate(newest):
         subject, _, body = commit.message.partition("\n")
         text = sources.without_ids(subject)
         right = sources.named_before(commit) if Query(text).words else frozenset()
@@ -283,18 +284,18 @@ def _commits(sources: Sources, asked: Sequence[Commit]) -> Iterator[Case]:
             shown = sources.hook.uids(sources.hook.prompt(paragraph))
             yield from _reached("paragraph", right, shown, by_git, texts[:AT_PROMPT])
 
-    yield from _files(sources, asked, right_of)
+    yield from _files(sources, newest, right_of)
 
 
 def _files(
-    sources: Sources, asked: Sequence[Commit], right_of: Mapping[int, Collection[str]]
+    sources: Sources, newest: Sequence[Commit], right_of: Mapping[int, Collection[str]]
 ) -> Iterator[Case]:
     """Ask for the edits of each commit's files, one by one in a session."""
 
     def edit(step: Step, file: str, log: SessionLog) -> Selection:
         return Selection([], 0, []) if is_own(file) else sources.hook.edit(file, log)
 
-    steps = [Step(asked[position], 0) for position in right_of]
+    steps = [Step(newest[position], 0) for position in right_of]
     for position, (step, selections) in zip(right_of, walk(steps, edit), strict=True):
         files = [file for file in step.commit.files if not is_own(file)]
         if not files:

@@ -6,6 +6,7 @@ Each file of a commit is one call of an editing tool; a few commits in a row are
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,12 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
         lengths = noted.ask("lengths")
 
     source = f"{since}..HEAD" if since else "HEAD"
+    records = {
+        "could_be_shown": len(top) + len(never),
+        "shown": len(top),
+        "top": top,
+        "never_shown": never,
+    }
     lines = [{"line": line, "why": reason} for line, reason in commit_file.skipped]
     return Replay(
         {
@@ -67,12 +74,7 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
             "citations": citations,
             "sessions": lengths,
             "breadth_files": len(files),
-            "records": {
-                "could_be_shown": len(top) + len(never),
-                "shown": len(top),
-                "top": top,
-                "never_shown": never,
-            },
+            "records": records,
             "seconds": round(time.monotonic() - started, 2),
         }
     )
@@ -152,7 +154,7 @@ class Replay:
     def text(self) -> str:
         """Return the counts as text."""
         parts = (_head, _shown, _cited, _sessions, _records)
-        return "\n".join(line for part in parts for line in part(self.data))
+        return "\n".join(chain.from_iterable(part(self.data) for part in parts))
 
 
 def _head(data: Data) -> Iterator[str]:
@@ -213,8 +215,8 @@ def _cited(data: Data) -> Iterator[str]:
     yield f"precision   {_of(shown, displayed, 'shown in them')} are named"
     by_chance = "-" if chance is None else f"{100 * chance:.1f} %"
     yield f"            {by_chance:<7} by chance, of records with a scope"
-    named = _of(shown, everywhere, "shown anywhere")
-    yield f"            {named}; a commit that names none does not count"
+    anywhere = _of(shown, everywhere, "shown anywhere")
+    yield f"            {anywhere}; a commit that names none does not count"
     yield f"recall      {_of(shown, pairs['scoped'], 'named that had a scope')} were shown"
     reached = "of these whose scope has a file of the commit"
     yield f"            {_of(shown, pairs['reached'], reached)}"

@@ -92,15 +92,18 @@ def counts(
     (total,) = parts["total"]
     del total["name"]
     times = {name: whole.pop(name) for name in ("older", "first", "last")}
-    days = sorted(parts.get("days", ()), key=lambda row: str(row["name"]))
-    per_day = ("calls", "speaking", "shown")
+    days: list[dict[str, Any]] = []
+    for row in sorted(parts.get("days", ()), key=lambda row: str(row["name"])):
+        counted = {name: row[name] for name in ("calls", "speaking", "shown")}
+        days.append({"day": row["name"], **counted})
+
     return {
         **times,
         **total,
         **whole,
         "surfaces": [{"surface": row.pop("name"), **row} for row in parts.get("surfaces", ())],
         "agents": [{"agent": row.pop("name") or None, **row} for row in parts.get("agents", ())],
-        "days": [{"day": row["name"], **{name: row[name] for name in per_day}} for row in days],
+        "days": days,
         "records": met,
         "never_shown": unseen,
     }
