@@ -27,6 +27,7 @@ from orbit_enforce.matches import (
 from orbit_enforce.report import Report
 from orbit_enforce.spec import DecisionCheck
 from orbit_registry.formats.code_tree import NotRunError, UnreadableError
+from orbit_registry.formats.syntax import syntax_of
 from orbit_registry.workspace.cache import digest
 
 TIME_LIMIT_SECONDS = 60.0
@@ -200,5 +201,9 @@ class Run:
 
 
 def _is_text(file: Path) -> bool:
+    """Say whether a file is code by its name, or has no NUL in its beginning."""
+    if syntax_of(file.name) is not None:
+        return True
+
     with file.open("rb") as stream:
         return b"\0" not in stream.read(8_000)

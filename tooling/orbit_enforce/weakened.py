@@ -154,7 +154,7 @@ def add_moved_out(run: Run, change: CodeChange, checks: Mapping[str, DecisionChe
         }
         unread = [name for name, path in names.items() if not path]
         for name in unread:
-            _add_unread(report, check, name, f"on {name}: it is a link out of the project")
+            _add_unread(report, check, name, f"on {name}: it is a link to what no check reads")
 
         readable = {name: path for name, path in names.items() if path}
         for name, path in readable.items():
