@@ -29,7 +29,7 @@ from tests.bench.right_record import COMMITS, git, questions
 from tests.bench.right_record import repository as repository_of
 from tests.files import make_workspace, write, write_learning
 
-from orbit_measure.replay import tasks_of
+from orbit_measure.names import tasks_of
 from orbit_registry.agents.transcripts import ids_in
 from orbit_registry.cli.main import run
 from orbit_registry.formats.globs import GlobIndex, readable_globs

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from orbit_enforce.enforce import tree_of
 from orbit_enforce.kind import Survey, Tree
-from orbit_enforce.run import tree_of
 from orbit_enforce.spec import DecisionCheck, checks_of
 from orbit_registry.errors import listed
 from orbit_registry.model.record import Record

@@ -96,9 +96,7 @@ class CheckKind:
     everywhere: Callable[[Fields], bool] = lambda fields: False
     """Whether a check without `in:` is about all files, and not about those of its record."""
     library: str = ""
-    """The library whose version decides what it finds;
-    a replay with another version is no evidence.
-    """
+    """The library whose version decides what it finds."""
     hint: str = ""
     """What to do about a finding of a survey; empty: move the file, or add what is missing."""
     has_exceptions: bool = True

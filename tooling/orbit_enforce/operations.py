@@ -5,9 +5,9 @@ and raising their level.
 from itertools import chain
 from typing import Annotated
 
+from orbit_enforce.enforce import record_of_file, try_checks
 from orbit_enforce.levels import promote as raise_level
 from orbit_enforce.replay import replay_check
-from orbit_enforce.run import record_of_file, try_checks
 from orbit_enforce.spec import DecisionCheck, check_named
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import Form

@@ -3,5 +3,5 @@
 from orbit_registry.seams import Extra
 
 extra = Extra(
-    "measure", operations=("orbit_measure.operations",), outcome="orbit_measure.report:outcome"
+    "measure", operations=("orbit_measure.operations",), outcome="orbit_measure.pairs:outcome"
 )

@@ -1,35 +1,38 @@
 """Estimates of the effect of showing records, from sessions of which some had them withheld.
 
-Shares of one record are compared by Newcombe's interval (method 10, from Wilson's); means, and all
-records together, by sums over sessions, whose pairs are not independent. Turns and tokens used are
-compared by their logarithms, as a few sessions use most of all: the difference is a part of what
-was used without the record. All intervals are of 95 %.
+`reports/effect.sql` compares the two arms. All intervals are of 95 %.
 """
 
-import math
-import statistics
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from orbit_measure.figures import Z, mean, newcombe, rounded
-from orbit_measure.stats import PRIOR, WEIGHTS, Pair
+from orbit_measure.figures import rounded
+from orbit_measure.pairs import DAY, Pair, mark_reverted, pairs_of, signals
+from orbit_measure.tables import tables
+from orbit_measure.transcripts import usage_of
 from orbit_registry.errors import plural
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.model.votes import distinct_votes
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
+from orbit_registry.workspace.workspace import Workspace
 
 FEWEST = 20  # sessions that each arm needs
-FEWEST_CASES = 5  # pairs with and without an outcome that a share of all records needs
-FEWEST_SPREAD = 10  # sessions that the number of needed ones is worked out from, at least
-DETECTED, POWERED = 0.2, 0.8416212335729143
-"""Part of a value that a difference of it is to be seen,
-and the standard deviations for 8 of 10 tries.
-"""
+DETECTED = 0.2  # part of a value that a difference of it is to be seen
+LIMITS: Mapping[str, float] = {
+    "fewest": FEWEST,
+    "fewest_cases": 5,  # pairs with and without an outcome that a share of all records needs
+    "fewest_spread": 10,  # sessions that the number of needed ones is worked out from, at least
+    "detected": DETECTED,
+    "powered": 0.8416212335729143,  # standard deviations for 8 of 10 tries
+}
 WEIGHED = ("failures", "turns", "used_tokens")
 LISTED = 10
 LOT = "hold-out"  # origin of the arms
 NOT_ENOUGH = "not enough data"
 WITHOUT = "withheld"
-SHARES = ("failures", "opened", "edited", "turned_green", "reverted")
-"""Outcomes that a pair has or has not; the others are counts."""
 USED = ("turns", "used_tokens")  # outcomes that a transcript tells; pairs without one are left out
 LABELS: Mapping[str, str] = {
     "failures": "a failure that the record describes",
@@ -44,6 +47,21 @@ LABELS: Mapping[str, str] = {
     "used_tokens": "tokens used afterwards",
 }
 """Words for each outcome."""
+_values = attrgetter(
+    "session",
+    "record",
+    "withheld",
+    "opened",
+    "edited",
+    "turned_green",
+    "failed_again",
+    "reverted",
+    "failed_calls",
+    "retries",
+    "tokens",
+    "turns",
+    "used_tokens",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,24 +271,87 @@ def _avoided(effect: Effect) -> Iterator[str]:
         yield f"  failures avoided: {count:.1f}, between {low:.1f} and {high:.1f}"
 
 
+def effect(workspace: Workspace, days: int | None = None) -> Report:
+    """Estimate the effect of showing records, from the events of the last days, from git and from
+    the transcripts of the sessions.
+    """
+    now = time.time()
+    since = 0.0 if days is None else now - days * DAY
+    scanned = logged_events(log_files(workspace.state), now, LogScan())
+    events = [event for event in scanned if event.at >= since]
+    pairs = pairs_of(events)
+    mark_reverted(workspace.git, pairs)
+
+    usages = usage_of(workspace, list(dict.fromkeys(pair.session for pair in pairs)))
+    for pair in pairs:
+        if pair.session in usages:
+            pair.turns, pair.used_tokens = usages[pair.session].since(pair.at)
+
+    times = [event.at for event in events] or [0.0]
+    return replace(report(pairs, record_titles(workspace)), days=(max(times) - min(times)) / DAY)
+
+
+def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
+    """Return the titles of today's records, by id."""
+    return {
+        record.id: RecordTitle(
+            without_secrets(record.title),
+            len(distinct_votes(record.votes)),
+            bool(record.text("error_pattern")),
+        )
+        for record in read_collection(workspace).records
+    }
+
+
 def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle]) -> Report:
     """Return the report on some pairs; failures are counted for records that describe an error."""
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_record.setdefault(pair.record, []).append(pair)
 
-    patterned = {record_id for record_id, title in titles.items() if title.has_pattern}
-    patterned |= {pair.record for pair in pairs if pair.failed_again}
-    sessions = len({pair.session for pair in pairs})
-    transcripts = len({pair.session for pair in pairs if pair.turns is not None})
+    described = {name for name, title in titles.items() if title.has_pattern}
+    described |= {pair.record for pair in pairs if pair.failed_again}
+    estimates = _estimates(pairs, described)
     records = {
-        record_id: _effect(mine, patterned, _of_one_record) for record_id, mine in by_record.items()
+        name: _effect(mine, described, estimates.get(name, {})) for name, mine in by_record.items()
     }
-    signals_by_record = {record_id: signals(mine) for record_id, mine in by_record.items()}
+    overall = _effect(pairs, described, estimates.get("", {}))
 
-    overall = _effect(pairs, patterned, _of_all)
-    result = Report(sessions, overall, records, signals_by_record, titles, transcripts=transcripts)
+    result = Report(
+        sessions=len({pair.session for pair in pairs}),
+        overall=overall,
+        records=records,
+        signals={name: signals(mine) for name, mine in by_record.items()},
+        titles=titles,
+        transcripts=len({pair.session for pair in pairs if pair.turns is not None}),
+    )
     return result if result.enough else replace(result, reason=_why(overall))
+
+
+def _estimates(
+    pairs: Sequence[Pair], described: Collection[str]
+) -> Mapping[str, Mapping[str, Estimate]]:
+    """Return the estimates of each record by outcome; those of all records have an empty name."""
+    with tables("sessions") as database:
+        database.fill("pairs", ((*_values(pair), pair.record in described) for pair in pairs))
+        rows = database.ask("effect", **LIMITS)
+
+    estimates: dict[str, dict[str, Estimate]] = {}
+    for row in rows:
+        name = row.pop("name")
+        of_record = estimates.setdefault(row.pop("record"), {})
+        of_record[name] = Estimate(**row, is_relative=name in USED)
+
+    return estimates
+
+
+def _effect(
+    pairs: Sequence[Pair], described: Collection[str], estimates: Mapping[str, Estimate]
+) -> Effect:
+    withheld = sum(pair.withheld for pair in pairs)
+    can_fail = sum(pair.record in described for pair in pairs if not pair.withheld)
+    by_name = {name: estimates.get(name, Estimate(None, None)) for name in LABELS}
+    return Effect(len(pairs) - withheld, withheld, by_name, can_fail)
 
 
 def _why(overall: Effect) -> str:
@@ -281,142 +362,6 @@ def _why(overall: Effect) -> str:
         return "nothing was withheld: experiment.holdout is 0"
 
     return f"each arm needs {FEWEST} sessions"
-
-
-def signals(pairs: Iterable[Pair]) -> dict[str, float]:
-    """Count the pairs with each signal among those shown, and score them from -1 to 1."""
-    shown_pairs = [pair for pair in pairs if not pair.withheld]
-    counts: dict[str, float] = {}
-    for name in WEIGHTS:
-        counts[name] = sum(bool(getattr(pair, name)) for pair in shown_pairs)
-
-    worth = sum(pair.worth for pair in shown_pairs)
-    counts["score"] = worth / (len(shown_pairs) + PRIOR)
-    return counts
-
-
-Value = Callable[[Pair], float]
-Estimator = Callable[[Sequence[Pair], Value, bool], Estimate]
-
-
-def _value_of(name: str) -> Value:
-    value = attrgetter("failed_again" if name == "failures" else name)
-    return (lambda pair: bool(value(pair))) if name in SHARES else value
-
-
-def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator) -> Effect:
-    withheld = sum(pair.withheld for pair in pairs)
-    described = [pair for pair in pairs if pair.record in patterned]
-    estimates: dict[str, Estimate] = {}
-    for name in LABELS:
-        cases, value = described if name == "failures" else pairs, _value_of(name)
-        if name in USED:
-            estimates[name] = _of_usage([pair for pair in cases if value(pair) is not None], value)
-            continue
-
-        needed = needed_sessions(
-            cases, value, DETECTED * (mean([value(pair) for pair in cases]) or 0.0)
-        )
-        estimates[name] = replace(estimate(cases, value, name in SHARES), needed=needed)
-
-    shown_count = sum(not pair.withheld for pair in described)
-    return Effect(len(pairs) - withheld, withheld, estimates, shown_count)
-
-
-def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
-    if not is_share:
-        return _clustered(pairs, value)
-
-    shown = [bool(value(pair)) for pair in pairs if not pair.withheld]
-    withheld = [bool(value(pair)) for pair in pairs if pair.withheld]
-    means = (mean(shown), mean(withheld))
-    if min(len(shown), len(withheld)) < FEWEST:
-        return Estimate(*means)
-
-    return Estimate(*means, *newcombe(sum(shown), len(shown), sum(withheld), len(withheld)))
-
-
-def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
-    estimate = _clustered(pairs, value)
-    having = sum(bool(value(pair)) for pair in pairs)
-    if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
-        return Estimate(estimate.shown, estimate.withheld)
-
-    if (
-        is_share
-        and estimate.difference is not None
-        and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1))
-    ):
-        # All or none of an arm: sums don't vary, so each session counts as one trial.
-        shown, withheld = map(_sessions, _arms(pairs))
-        having_arms = ((estimate.shown or 0.0) * shown, (estimate.withheld or 0.0) * withheld)
-        interval = newcombe(having_arms[0], shown, having_arms[1], withheld)
-        return Estimate(estimate.shown, estimate.withheld, *interval)
-
-    return estimate
-
-
-def _of_usage(pairs: Sequence[Pair], value: Value) -> Estimate:
-    def logarithm(pair: Pair) -> float:
-        return math.log(max(value(pair), 1))
-
-    estimate = _clustered(pairs, logarithm)
-    values = (estimate.shown, estimate.withheld, estimate.difference, estimate.low, estimate.high)
-    shown, withheld, *parts = (None if number is None else math.exp(number) for number in values)
-    difference, low, high = (None if part is None else part - 1 for part in parts)
-    needed = needed_sessions(pairs, logarithm, math.log1p(DETECTED))
-
-    return Estimate(shown, withheld, difference, low, high, needed, is_relative=True)
-
-
-def needed_sessions(pairs: Iterable[Pair], value: Value, difference: float) -> int | None:
-    """Return how many sessions each arm needs to see a difference, from how sessions vary;
-    None if too few tell.
-    """
-    by_session: dict[str, list[float]] = {}
-    for pair in pairs:
-        by_session.setdefault(pair.session, []).append(value(pair))
-
-    means = [math.fsum(values) / len(values) for values in by_session.values()]
-    if len(means) < FEWEST_SPREAD or not difference or not (spread := statistics.variance(means)):
-        return None
-
-    return math.ceil(2 * spread * ((Z + POWERED) / difference) ** 2)
-
-
-def _arms(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
-    """Return the pairs that were shown, and those that were withheld."""
-    shown = [pair for pair in pairs if not pair.withheld]
-    withheld = [pair for pair in pairs if pair.withheld]
-    return shown, withheld
-
-
-def _sessions(pairs: Sequence[Pair]) -> int:
-    return len({pair.session for pair in pairs})
-
-
-def _clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
-    arms = _arms(pairs)
-    shown_mean = mean([value(pair) for pair in arms[0]])
-    means = (shown_mean, mean([value(pair) for pair in arms[1]]))
-    if min(map(_sessions, arms)) < FEWEST:
-        return Estimate(*means)
-
-    pulls: dict[str, list[float]] = {}
-    for arm, average, sign in zip(arms, means, (1, -1), strict=True):
-        for pair in arm:
-            pulls.setdefault(pair.session, []).append(
-                sign * (value(pair) - (average or 0.0)) / len(arm)
-            )
-
-    sums = [math.fsum(pull) for pull in pulls.values()]
-    half = Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
-    difference = (means[0] or 0.0) - (means[1] or 0.0)
-
-    if not half:
-        return Estimate(*means, difference)
-
-    return Estimate(*means, difference, difference - half, difference + half)
 
 
 def _short(value: float | None) -> str:

@@ -3,16 +3,15 @@
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
+from orbit_measure.effect import effect
 from orbit_measure.figures import percent
-from orbit_measure.report import Stats, by_calls, effect, stamp
-from orbit_measure.report import stats as counted
-from orbit_measure.stats import Tally, UsageSlice
+from orbit_measure.usage import Usage, stamp
+from orbit_measure.usage import stats as counted
 from orbit_registry.answers.answer import Answer, answer_of
 from orbit_registry.answers.arguments import EARLIER, Form
 from orbit_registry.answers.call import Call
@@ -24,6 +23,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
 
 LISTED, DAYS = 10, 14
+Data = Mapping[str, Any]
 
 
 @operation("stats", job="Measure")
@@ -45,139 +45,115 @@ def stats(
         is_effect --effect: Compare sessions with records and sessions without.
     """
     if is_effect:
-        measured = effect(call.workspace, days, transcripts=True)
-        return answer_of(measured, "orbit stats")
+        return answer_of(effect(call.workspace, days), "orbit stats")
 
-    result = counted(call.workspace, days)
-    nothing = not result.tally.total.calls
-    following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
-    return Answer(result.as_data(), list(_page_lines(result)), following)
+    usage = counted(call.workspace, days)
+    following = ["orbit doctor"] if usage.data["calls"] else ["orbit hook status", "orbit doctor"]
+    return Answer(usage.as_data(), list(_page_lines(usage)), following)
 
 
-def _page_lines(result: Stats) -> Iterator[str]:
-    yield from _head(result)
-    for title, rows in _sections(result):
+def _page_lines(usage: Usage) -> Iterator[str]:
+    yield from _head(usage.data)
+    for title, rows in _sections(usage.data, usage.can_be_shown):
         yield ""
         yield title
         width = max(len(name) for name, _ in rows)
         yield from (f"  {name:<{width}}  {text}" for name, text in rows)
 
 
-def _head(result: Stats) -> Iterator[str]:
-    total, tally = result.tally.total, result.tally
-    if not total.calls:
-        yield (
-            "no call is in the event log"
-            if not tally.before
-            else "no call is in the event log of that time"
-        )
+def _head(data: Data) -> Iterator[str]:
+    if data["calls"]:
+        yield from _counts(data)
     else:
-        yield from _counts(total, tally)
+        older = " of that time" if data["log"]["older"] else ""
+        yield f"no call is in the event log{older}"
 
-    before, after = tally.failed_before.total(), tally.failed_after.total()
+    prevention = data["prevention"]
+    before, after = prevention["failed_before_shown"], prevention["failed_after_shown"]
     if before or after:
         yield (
             f"failures   that a record describes: {before} before it was shown to the "
             f"session, {after} after"
         )
 
-    for fault, count in total.faults.most_common():
+    for fault, count in data["faults"].items():
         yield f"fault      {fault}: {count}"
 
-    for reason, count in result.log.skipped.most_common():
+    skipped = Counter(data["log"]["skipped"])
+    for reason, count in skipped.most_common():
         yield f"skipped    {plural(count, 'line')} of the log: {reason}"
 
 
-def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
-    calls, sessions = plural(total.calls, "call"), plural(len(tally.sessions), "session")
-    yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
-    yield f"silent     {_share_text(total.silent, total.calls)}"
-    waited = f"{total.omitted} waited for another call"
+def _counts(data: Data) -> Iterator[str]:
+    calls, sessions = data["calls"], data["sessions"]
+    first, last = data["first"][:10], data["last"][:10]
+    yield (f"{plural(calls, 'call')} in {plural(sessions['count'], 'session')}, {first} to {last}")
+    yield f"silent     {_share_text(calls - data['speaking'], calls)}"
     yield (
-        f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
+        f"shown      {plural(data['shown'], 'record')} in {plural(data['speaking'], 'call')}, "
+        f"{data['omitted']} waited for another call"
     )
 
+    after = data["opened_after_shown"]
     yield (
-        f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a "
-        f"session; {total.opened} in all"
+        f"opened     {_share_text(after['count'], after['of'])} shown to a session; "
+        f"{data['opened']} in all"
     )
-    about = ", estimated" if tally.estimated else ""
-    yield (
-        f"tokens     {total.tokens:,} in all, {_mean_text(total.tokens, total.calls)} a call{about}"
-    )
-    median, late = _ms_text(total.time_of(0.5)), _ms_text(total.time_of(0.99))
+    about = ", estimated" if data["tokens_estimated_calls"] else ""
+    yield (f"tokens     {data['tokens']:,} in all, {data['tokens'] / calls:.1f} a call{about}")
+    median, late = _ms_text(data["ms"]["p50"]), _ms_text(data["ms"]["p99"])
     yield f"time       half within {median}, 99 of 100 within {late}"
 
-    if tally.without_session:
+    if sessions["calls_without"]:
         yield (
-            f"           {plural(tally.without_session, 'call')} named no session: nothing "
+            f"           {plural(sessions['calls_without'], 'call')} named no session: nothing "
             f"was held back there"
         )
 
 
-def _day(at: float | None) -> str:
-    return "-" if at is None else datetime.fromtimestamp(at, UTC).date().isoformat()
+def _sections(data: Data, can_be_shown: int) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    skips = [(name, str(count)) for name, count in data["skip_reasons"].items()]
+    days: list[tuple[str, str]] = []
+    for day in data["days"][-DAYS:]:
+        if day["calls"]:
+            days.append((day["day"], f"{day['shown']} in {plural(day['calls'], 'call')}"))
 
-
-def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    tally = result.tally
-    days = sorted(tally.days.items())[-DAYS:]
-    ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
-    skips = [(name, str(count)) for name, count in tally.total.skips.most_common()]
-    shown = []
-    for name, part in days:
-        if part.calls:
-            shown.append((name, f"{part.shown} in {plural(part.calls, 'call')}"))
-
-    most_shown = [(record_id, _record_text(result, record_id)) for record_id in ranked]
+    most_shown = [row for row in data["records"][:LISTED] if row["shown"]]
     sections = {
         "why nothing was shown": skips,
-        "by surface: calls": _slice_rows(tally.surfaces),
-        "by agent: calls": _slice_rows(tally.agents),
-        f"by day, the last {DAYS}: records shown": shown,
-        "most shown": most_shown,
+        "by surface: calls": _slice_rows(data["surfaces"], "surface"),
+        "by agent: calls": _slice_rows(data["agents"], "agent"),
+        f"by day, the last {DAYS}: records shown": days,
+        "most shown": [(row["id"], _record_text(row)) for row in most_shown],
     }
     yield from ((title, rows) for title, rows in sections.items() if rows)
 
-    never = result.never
+    never = data["never_shown"]
     if never:
-        rows = [(record_id, result.records[record_id].title[:60]) for record_id in never[:LISTED]]
-        pushed = sum(record.pushed for record in result.records.values())
-        yield f"never shown: {len(never)} of {pushed} that can be", rows
+        rows = [(record["id"], record["title"][:60]) for record in never[:LISTED]]
+        yield f"never shown: {len(never)} of {can_be_shown} that can be", rows
 
 
-def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, str]]:
+def _slice_rows(parts: Sequence[Data], name: str) -> list[tuple[str, str]]:
     return [
-        (name or "(no name)", _slice_text(part))
-        for name, part in by_calls(parts)[:LISTED]
-        if part.calls
+        (part[name] or "(no name)", _slice_text(part)) for part in parts[:LISTED] if part["calls"]
     ]
 
 
-def _slice_text(part: UsageSlice) -> str:
-    quiet = part.silent_share
-    silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
-    late = _ms_text(part.time_of(0.99))
+def _slice_text(part: Data) -> str:
     return (
-        f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} "
-        f"opened, p99 {late}"
+        f"{plural(part['calls'], 'call')}, {100 * part['silent_share']:.0f} % silent, "
+        f"{part['shown']} shown, {part['opened']} opened, p99 {_ms_text(part['ms']['p99'])}"
     )
 
 
-def _record_text(result: Stats, record_id: str) -> str:
-    record = result.records.get(record_id)
-    title = record.title[:60] if record else "(gone)"
-    return (
-        f"{result.tally.shown[record_id]} shown, {result.tally.opened[record_id]} opened  {title}"
-    )
+def _record_text(row: Data) -> str:
+    title = "(gone)" if row["title"] is None else row["title"][:60]
+    return f"{row['shown']} shown, {row['opened']} opened  {title}"
 
 
 def _share_text(part: int, total: int) -> str:
     return f"{percent(part, total)}, {part:,} of {total:,}"
-
-
-def _mean_text(part: int, total: int) -> str:
-    return f"{part / total:.1f}" if total else "-"
 
 
 def _ms_text(value: float | None) -> str:
@@ -207,7 +183,7 @@ def replay(
         commits FILE: Read commits from JSON lines of {commit, date, subject, files}.
         is_effect --effect: An earlier report.
     """
-    from orbit_measure.replay_report import replay as replayed
+    from orbit_measure.replay import replay as replayed
 
     if is_effect:
         message = "a history shows no effect: nothing was withheld in it"

@@ -4,145 +4,41 @@ and what `git log` and FTS5 find instead.
 
 import random
 import re
-import sqlite3
 import statistics
 import time
-import weakref
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import not_
 from pathlib import Path
-from typing import TypeVar
 
 from orbit_measure.figures import Share
-from orbit_measure.history import live_since
-from orbit_measure.replay import MemorySession, NameResolver
-from orbit_registry.agents.transcripts import ids_in
+from orbit_measure.history import Step
+from orbit_measure.sources import FIRST, Sources, is_own
+from orbit_measure.tables import tables
+from orbit_measure.walk import walk
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.client import context_of, load_agent
 from orbit_registry.hook.context import Selection
-from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
-from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.index import Index
-from orbit_registry.matching.match import current_index
 from orbit_registry.model.drops import DROPS
-from orbit_registry.model.fields import PATH, PHASE
-from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher
-from orbit_registry.search.texts import parts_of
-from orbit_registry.workspace.git import Commit, newest_commits
-from orbit_registry.workspace.workspace import ORBIT, Workspace
-
-LOGGED = 20  # commits of `git log` that are read, the newest first
-_WORD = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\da-zA-Z_]+")
-_SHORTEST = 4  # letters of a word that `git log --grep` is asked for
-_TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: \S")
-LONGEST_BODY = 600  # characters of a message's body that make a prompt of several sentences
-
-
-class FullText:
-    """Records in an FTS5 table in memory: porter stems, ranked by BM25,
-    with no idea of a status.
-    """
-
-    def __init__(self, records: Iterable[Record]) -> None:
-        self._db = sqlite3.connect(":memory:")
-        weakref.finalize(self, self._db.close)  # Python 3.13 warns of one that stays open
-
-        try:
-            self._db.execute(
-                "CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter "
-                "unicode61')"
-            )
-        except sqlite3.OperationalError as error:
-            raise UsageError(
-                f"SQLite has no full-text search here: {error}", hint="use a Python with FTS5"
-            ) from None
-
-        texts = ((record.uid, "\n".join((*parts_of(record), record.prose))) for record in records)
-        rows = [(uid, text.encode("utf-8", "replace").decode()) for uid, text in texts]
-        self._db.executemany("INSERT INTO texts VALUES (?, ?)", rows)
-
-    def search(self, text: str, most: int) -> list[str]:
-        """Return the uids of the records that have one of the words, the best first."""
-        words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
-        statement = "SELECT uid FROM texts WHERE texts MATCH ? ORDER BY rank, rowid LIMIT ?"
-        query = " OR ".join(f'"{word}"' for word in words)
-        return [uid for (uid,) in self._db.execute(statement, (query, most))] if words else []
-
-    def of_file(self, path: str, most: int) -> list[str]:
-        """Return the uids of the records that fit the words of a path."""
-        return self.search(" ".join(_PART.findall(path.rpartition(".")[0] or path)), most)
-
-
-class GitLog:
-    """Commits, and the records that their messages name."""
-
-    def __init__(self, commits: Sequence[Commit], names: NameResolver) -> None:
-        """`commits` are the newest first."""
-        self._commits = commits
-        self._cited = [frozenset(names.cited(commit.message)) for commit in commits]
-        self._folded = [commit.message.casefold() for commit in commits]
-        self._positions: dict[str, list[int]] = {}
-        for position, commit in enumerate(commits):
-            for path in commit.files:
-                self._positions.setdefault(path, []).append(position)
-
-    def of_files(self, paths: Iterable[str], before: int = -1) -> list[int]:
-        """Return the commits that `git log -- PATH …` prints,
-        those older than the one at `before`.
-        """
-        positions: set[int] = set()
-        for path in paths:
-            positions.update(self._positions.get(path, ()))
-
-        return sorted(position for position in positions if position > before)[:LOGGED]
-
-    def with_words(self, text: str, before: int = -1) -> list[int]:
-        """Return the commits that `git log -i --grep=WORD …` prints,
-        for the long words of a text.
-        """
-        words = [word for word in _WORD.findall(text.casefold()) if len(word) >= _SHORTEST]
-        positions = range(before + 1, len(self._commits) if words else 0)
-        matches = (
-            position
-            for position in positions
-            if any(map(self._folded[position].__contains__, words))
-        )
-        return [position for position, _ in zip(matches, range(LOGGED), strict=False)]
-
-    def uids(self, positions: Iterable[int]) -> frozenset[str]:
-        """Return the records that the messages of commits name."""
-        return frozenset().union(*map(self._cited.__getitem__, positions))
-
-    def tokens(self, positions: Iterable[int]) -> int:
-        """Return the tokens of commits, each with its message."""
-        return sum(
-            tokens(f"{self._commits[position].short} {self._commits[position].message}")
-            for position in positions
-        )
-
+from orbit_registry.workspace.git import Commit
+from orbit_registry.workspace.workspace import Workspace
 
 WAYS = ("orbit", "git log", "fts5")
 MOST_FILES, MOST_TITLES = 2_000, 300
 """Files that live records apply to, and superseded records, that are asked about;
 of more a sample is drawn.
 """
-FIRST, AT_PROMPT, AT_EDIT = (
-    5,
-    3,
-    5,
-)  # records of a search, at a prompt and at an edit that count; FTS5 may give as many
+AT_PROMPT, AT_EDIT = 3, 5  # records at a prompt and at an edit that count; FTS5 may give as many
 SEED = 20_261
 UNRELATED = Path(__file__).with_name("unrelated.txt")
 """Texts, one a line, that have nothing to do with a repository of code."""
-Item = TypeVar("Item")
+LONGEST_BODY = 600  # characters of a message's body that make a prompt of several sentences
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: \S")
 OnProgress = Callable[[str], object]
 Measures = Mapping[str, tuple[str, str]]
 
@@ -187,12 +83,8 @@ class Proof:
     commits: int
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
-    tokens: dict[str, Sequence[int]] = field(
-        default_factory=dict
-    )  # by way, those of each first edit
-    shares: dict[str, Sequence[Share]] = field(
-        default_factory=dict
-    )  # by measure, one for each of `WAYS`
+    tokens: dict[str, list[int]] = field(default_factory=dict)  # by way, those of each first edit
+    shares: dict[tuple[str, str], Share] = field(default_factory=dict)  # by measure and way
     missed: Counter[str] = field(default_factory=Counter)
     """Why first edits did not show a record in whose scope the file is: pairs by reason."""
     without_case: dict[str, str] = field(default_factory=dict)  # by measure without a case: why
@@ -201,59 +93,65 @@ class Proof:
 
     def as_data(self) -> dict[str, object]:
         """Return the proof for JSON; the schema is docs/schemas/prove.schema.json."""
-        samples = self.samples.items()
-        data: dict[str, object] = {
+        samples = {name: {"asked": size, "of": of} for name, (size, of) in self.samples.items()}
+        by_way = {way: _token_data(counts) for way, counts in self.tokens.items()}
+        return {
             "records": self.records,
             "live": self.live,
             "commits": self.commits,
+            "samples": samples,
+            "measures": [self._measure(name) for name in MEASURES],
+            "missed": dict(sorted(self.missed.items())),
+            "tokens": by_way,
+            "notes": self.notes,
+            "seconds": round(self.seconds, 2),
         }
-        data["samples"] = {name: {"asked": size, "of": of} for name, (size, of) in samples}
-        data["measures"] = list(map(self._measure, MEASURES))
-        data["missed"] = dict(sorted(self.missed.items()))
-        data["tokens"] = {way: _token_data(counts) for way, counts in self.tokens.items()}
-        data["notes"] = self.notes
-        data["seconds"] = round(self.seconds, 2)
-        return data
 
     def _measure(self, name: str) -> dict[str, object]:
         better, what = MEASURES[name]
-        ways = zip(WAYS, self.shares[name], strict=True)
         return {
             "name": name,
             "what": what,
             "better": better,
             "without_case": self.without_case.get(name),
-            "ways": {way: share.as_data() for way, share in ways},
+            "ways": {way: self.share(name, way).as_data() for way in WAYS},
         }
+
+    def share(self, name: str, way: str = WAYS[0]) -> Share:
+        """Return the share of a measure that a way has."""
+        return self.shares.get((name, way), Share())
 
     def text(self) -> str:
         """Return the proof as text: what was asked, a table that Markdown takes too,
         and what its rows count.
         """
-        rows = [("measure", "better", *WAYS), ("---",) * (2 + len(WAYS))]
-        for name, (better, _) in MEASURES.items():
-            rows.append((name, better, *map(Share.text, self.shares[name])))
-
-        rows.append(("tokens", "less", *(_token_text(self.tokens.get(way, ())) for way in WAYS)))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = [" | ".join(map(str.ljust, row, widths)) for row in rows]
-
         notes = [
             f"records: {self.records}, live: {self.live}; newest commits: {self.commits}",
             *self.notes,
         ]
-        lines = ["; ".join(notes), "", *(f"| {row} |" for row in table), ""]
+        return "\n".join(["; ".join(notes), "", *self._table(), "", *self._legend()])
+
+    def _table(self) -> Iterator[str]:
+        rows = [("measure", "better", *WAYS), ("---",) * (2 + len(WAYS))]
+        for name, (better, _) in MEASURES.items():
+            rows.append((name, better, *(self.share(name, way).text() for way in WAYS)))
+
+        rows.append(("tokens", "less", *(_token_text(self.tokens.get(way, ())) for way in WAYS)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            yield f"| {' | '.join(map(str.ljust, row, widths))} |"
+
+    def _legend(self) -> Iterator[str]:
         for name, (_, what) in MEASURES.items():
             because = f"; no case: {self.without_case[name]}" if name in self.without_case else ""
-            lines.append(f"{name}: {what}{because}")
+            yield f"{name}: {what}{because}"
 
-        lines.append(TOKENS)
+        yield TOKENS
         if self.missed:
-            lines.append("pairs that an edit does not show:")
-            reasons = sorted(self.missed.items(), key=lambda entry: (-entry[1], entry[0]))
-            lines += [f"  {count:,} × {DROPS.get(name, name)}" for name, count in reasons]
+            yield "pairs that an edit does not show:"
 
-        return "\n".join(lines)
+        for name, count in sorted(self.missed.items(), key=lambda entry: (-entry[1], entry[0])):
+            yield f"  {count:,} × {DROPS.get(name, name)}"
 
 
 def _token_data(counts: Sequence[int]) -> dict[str, object]:
@@ -294,282 +192,193 @@ def prove(
         )
 
     started = time.monotonic()
-    prover = _Prover(workspace, records, searcher, commits)
-    for step in (prover.edits, prover.commits, prover.unrelated, prover.titles):
-        on_progress(step.__name__)
-        step()
+    sources = Sources(workspace, records, searcher)
+    newest = sources.newest[:commits]
+    proof = Proof(len(sources.records), len(sources.live), len(newest), notes=sources.notes())
+    steps: Mapping[str, Callable[[], Iterator[Case]]] = {
+        "edits": lambda: _edits(sources, proof),
+        "commits": lambda: _commits(sources, newest),
+        "unrelated": lambda: _unrelated(sources),
+        "titles": lambda: _titles(sources, proof),
+    }
+    cases: list[Case] = []
+    for name, step in steps.items():
+        on_progress(name)
+        cases += step()
 
-    prover.proof.seconds = time.monotonic() - started
-    return prover.proof
+    with tables("asked") as database:
+        database.fill("cases", cases)
+        for row in database.ask("shares"):
+            key = row.pop("measure"), row.pop("way")
+            proof.shares[key] = Share(**row)
+
+    reasons = _reasons(sources, {measure for measure, _, _ in cases})
+    asked_of = {measure for measure, way in proof.shares if way == WAYS[0]}
+    proof.without_case = {name: reasons[name] for name in reasons if name not in asked_of}
+    proof.seconds = time.monotonic() - started
+    return proof
 
 
-class _Prover:
-    def __init__(
-        self, workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int
-    ) -> None:
-        self._root = str(workspace.root)
-        self._workspace, self._records, self._searcher = workspace, list(records), searcher
-        self._index: Index = current_index(workspace)
-        self._uids = {record.id: record.uid for record in self._records}
-        self._live = {record.uid for record in self._records if record.phase == "live"}
+Case = tuple[str, str, bool]
+"""A measure, a way, and whether the way has what was looked for."""
 
-        self._newest = list(newest_commits(workspace.git))
-        self._names = NameResolver(self._records, workspace.kinds.id_forms)
-        self._git = GitLog(self._newest, self._names)
-        self._fts = FullText(self._records)
-        self._now = time.time()
 
-        self.proof = Proof(len(self._records), len(self._live), len(self._newest[:commits]))
+def _cases(measure: str, answers: Iterable[object]) -> Iterator[Case]:
+    """Yield a case of a measure for each way."""
+    for way, answer in zip(WAYS, answers, strict=True):
+        yield measure, way, bool(answer)
 
-        if not self._newest:
-            self.proof.notes.append(
-                "there is no commit: no record can be named by one, and git log prints nothing"
-            )
 
-        if workspace.git.is_shallow:
-            self.proof.notes.append("the clone is shallow: git log has only what it holds")
+def _edits(sources: Sources, proof: Proof) -> Iterator[Case]:
+    """Ask for the first edit of each file that a live record applies to."""
+    due: dict[str, frozenset[str]] = {}
+    for file in sources.tracked:
+        if uids := sources.hook.applying(file):
+            due[file] = uids
 
-    def edits(self) -> None:
-        """Ask for the first edit of each file that a live record applies to."""
-        files = self._workspace.git.tracked() or []
-        applying = ((file, self._applying(file)) for file in files if not _is_own(file))
-        due = {file: uids for file, uids in applying if uids}
-        pairs: list[Sequence[bool]] = []
-
-        displayed: list[list[str]] = [[] for _ in WAYS]
-        costs: tuple[list[int], list[int]] = [], []
-        for file in self._sample("files", due, MOST_FILES):
-            logged = self._git.of_files([file])
-            selection = self._edit(file)
-            text = render(selection)
-            ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
-            for uid in due[file]:
-                pairs.append([uid in uids for uids in ways])
-
-            missed = due[file].difference(ways[0])
-            for row, reason in selection.drops:
-                self.proof.missed[reason] += self._uids.get(row.id) in missed
-
-            for total, more in zip(displayed, ways, strict=True):
-                total += more
-
-            costs[0].append(tokens(text))
-            costs[1].append(self._git.tokens(logged))
-
-        self.proof.missed = +self.proof.missed
-        self._put("delivery", pairs, self._why_no_pair())
-        self.proof.shares["retired"] = [
-            Share(sum(map(self._is_retired, uids)), len(uids)) for uids in displayed
-        ]
-        if not displayed[0]:
-            self.proof.without_case["retired"] = "no edit shows a record"
-
-        self.proof.tokens.update(zip(WAYS, costs, strict=False))
-
-    def commits(self) -> None:
-        """Ask with the words and files of each commit that names a record from before."""
-        rows: dict[str, list[Sequence[bool]]] = {
-            name: [] for name in ("related", "prompt", "paragraph", "files")
-        }
-        for position, commit in enumerate(self._newest[: self.proof.commits]):
-            subject, _, body = commit.message.partition("\n")
-            text = self._without_ids(subject)
-            right = self._named_before(commit) if Query(text).words else frozenset()
-            if not right:
-                continue
-
-            of_files = self._git.of_files(commit.files, position)
-            by_git, texts = self._by_words(text, position, of_files)
-            rows["related"].append(_reached(right, self._found(text), by_git, texts))
-            by_hook = self._prompt(text)
-            rows["prompt"].append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
-
-            if sentences := self._without_ids(_prose_of(body)[:LONGEST_BODY]):
-                paragraph = f"{text}\n\n{sentences}"
-                by_git, texts = self._by_words(paragraph, position, of_files)
-                by_hook = self._prompt(paragraph)
-                rows["paragraph"].append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
-
-            if files := [file for file in commit.files if not _is_own(file)]:
-                by_path: set[str] = set()
-                for file in files:
-                    by_path.update(self._fts.of_file(file, AT_EDIT))
-
-                by_log = self._git.uids(of_files)
-                rows["files"].append(_reached(right, self._session(files), by_log, by_path))
-
-        reason = "no commit names a live record that is older than it"
-        if not self._newest:
-            reason = "there is no commit"
-
-        for name, reached in rows.items():
-            self._put(name, reached, reason)
-
-        if rows["related"]:
-            self.proof.without_case.update(
-                {
-                    name: reason
-                    for name, reason in (
-                        ("paragraph", "none of these commits has a body"),
-                        ("files", "none of these commits has a file outside `.orbit`"),
-                    )
-                    if not rows[name]
-                }
-            )
-
-    def unrelated(self) -> None:
-        """Ask what has nothing to do with a repository."""
-        texts = unrelated_texts()
-        answers = [
-            (
-                render(self._hook("UserPromptSubmit", prompt=text)),
-                self._git.with_words(text),
-                self._fts.search(text, 1),
-            )
-            for text in texts
-        ]
-        self._put("silence", [list(map(not_, ways)) for ways in answers], "")
-
-    def titles(self) -> None:
-        """Ask with the titles of superseded records."""
-        records = {record.uid: record for record in self._records}
-        successors: dict[str, frozenset[str]] = {}
-        for record in self._records:
-            uids = frozenset(
-                self._uids[name] for name in record.superseded_by if name in self._uids
-            )
-            if record.phase == "closed" and uids & self._live and Query(record.title).words:
-                successors[record.uid] = uids & self._live
-
-        first: list[Sequence[bool]] = []
-        reached: list[Sequence[bool]] = []
-        for uid in self._sample("superseded", successors, MOST_TITLES):
-            record, right = records[uid], successors[uid]
-            hits, texts = self._found(record.title), self._fts.search(record.title, FIRST)
-            files = [record.path]
-            if record.source:
-                files.append(record.source.path)
-
-            by_git = self._git.uids(self._git.of_files(files))
-            first.append((hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]))
-            reached.append(_reached(right, hits, by_git, texts))
-
-        reason = "no superseded record has a live successor"
-        self._put("superseded", first, reason)
-        self._put("successor", reached, reason)
-
-    def _is_retired(self, uid: str) -> bool:
-        return uid not in self._live
-
-    def _applying(self, file: str) -> frozenset[str]:
-        """Return the live records of the project in whose scope a file is."""
-        rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
-        return frozenset(
-            self._uids[row.id]
-            for row in rows
-            if row.id in self._uids
-            and row.values[PHASE] == "live"
-            and not row.values[PATH].startswith("~/")
+    proof.tokens = {"orbit": [], "git log": []}
+    for file in _sample(proof, "files", due, MOST_FILES):
+        logged = sources.git.of_files([file])
+        selection = sources.hook.edit(file)
+        shown = sources.hook.uids(selection)
+        ways: tuple[Collection[str], ...] = (
+            shown,
+            sources.git.uids(logged),
+            sources.texts.of_file(file, AT_EDIT),
         )
+        for uid in due[file]:
+            yield from _cases("delivery", (uid in uids for uids in ways))
 
-    def _why_no_pair(self) -> str:
-        if not self._live:
-            return "no record is live"
+        for way, names in zip(WAYS, ways, strict=True):
+            for uid in names:
+                yield "retired", way, uid not in sources.live
 
-        has_scope = any(
-            record.globs or record.symbols for record in self._records if record.uid in self._live
-        )
-        if not has_scope:
-            return "no live record has a path in its scope: `orbit scope suggest` proposes some"
-        return "no tracked file is in the scope of a live record"
+        missed = due[file] - shown
+        for row, reason in selection.drops:
+            if sources.uids.get(row.id) in missed:
+                proof.missed[reason] += 1
 
-    def _edit(self, file: str, log: SessionLog | None = None) -> Selection:
-        """Return what an edit of a file shows."""
-        tool_input = {"file_path": f"{self._root}/{file}"}
-        return self._hook("PreToolUse", log, tool_name="Edit", tool_input=tool_input)
+        proof.tokens["orbit"].append(tokens(render(selection)))
+        proof.tokens["git log"].append(sources.git.tokens(logged))
 
-    def _session(self, files: Iterable[str]) -> frozenset[str]:
-        """Return the records that edits of some files show, one by one in a session."""
-        log = MemorySession()
-        uids: set[str] = set()
+
+def _commits(sources: Sources, newest: Sequence[Commit]) -> Iterator[Case]:
+    """Ask with the words and files of each commit that names a record from before."""
+    right_of: dict[int, frozenset[str]] = {}
+    for position, commit in enumerate(newest):
+        subject, _, body = commit.message.partition("\n")
+        text = sources.without_ids(subject)
+        right = sources.named_before(commit) if Query(text).words else frozenset()
+        if not right:
+            continue
+
+        right_of[position] = right
+        by_git, texts = sources.by_words(text, position)
+        yield from _reached("related", right, sources.hits(text), by_git, texts)
+        shown = sources.hook.uids(sources.hook.prompt(text))
+        yield from _reached("prompt", right, shown, by_git, texts[:AT_PROMPT])
+
+        if sentences := sources.without_ids(_prose_of(body)[:LONGEST_BODY]):
+            paragraph = f"{text}\n\n{sentences}"
+            by_git, texts = sources.by_words(paragraph, position)
+            shown = sources.hook.uids(sources.hook.prompt(paragraph))
+            yield from _reached("paragraph", right, shown, by_git, texts[:AT_PROMPT])
+
+    yield from _files(sources, newest, right_of)
+
+
+def _files(
+    sources: Sources, newest: Sequence[Commit], right_of: Mapping[int, Collection[str]]
+) -> Iterator[Case]:
+    """Ask for the edits of each commit's files, one by one in a session."""
+
+    def edit(step: Step, file: str, log: SessionLog) -> Selection:
+        return Selection([], 0, []) if is_own(file) else sources.hook.edit(file, log)
+
+    steps = [Step(newest[position], 0) for position in right_of]
+    for position, (step, selections) in zip(right_of, walk(steps, edit), strict=True):
+        files = [file for file in step.commit.files if not is_own(file)]
+        if not files:
+            continue
+
+        by_git = sources.git.uids(sources.git.of_files(step.commit.files, position))
+        shown: set[str] = set()
+        texts: set[str] = set()
+        for selection in selections:
+            shown |= sources.hook.uids(selection)
         for file in files:
-            uids |= self._shown(render(self._edit(file, log)))
+            texts.update(sources.texts.of_file(file, AT_EDIT))
 
-        return frozenset(uids)
+        yield from _reached("files", right_of[position], shown, by_git, texts)
 
-    def _prompt(self, text: str) -> frozenset[str]:
-        """Return the records that a prompt shows."""
-        return self._shown(render(self._hook("UserPromptSubmit", prompt=text)))
 
-    def _hook(self, event: str, log: SessionLog | None = None, **payload: object) -> Selection:
-        call = load_agent("claude").read({"hook_event_name": event, "cwd": self._root, **payload})
-        if call is None:
-            return Selection([], 0, [])
-        paths, _ = project_paths(self._root, self._root, call)
-        return select(self._index, context_of(call, paths, self._now), log)
+def _unrelated(sources: Sources) -> Iterator[Case]:
+    """Ask what has nothing to do with a repository."""
+    for text in unrelated_texts():
+        reply = render(sources.hook.prompt(text))
+        answers = reply, sources.git.with_words(text), sources.texts.search(text, 1)
+        yield from _cases("silence", map(not_, answers))
 
-    def _without_ids(self, text: str) -> str:
-        return " ".join(word for word in text.split() if not self._names.cited(word))
 
-    def _by_words(
-        self, text: str, position: int, of_files: Iterable[int]
-    ) -> tuple[frozenset[str], list[str]]:
-        """Return what `git log` and FTS5 find for the words of a commit at a position."""
-        logged = {*of_files, *self._git.with_words(text, position)}
-        return self._git.uids(logged), self._fts.search(text, FIRST)
+def _titles(sources: Sources, proof: Proof) -> Iterator[Case]:
+    """Ask with the titles of superseded records."""
+    successors: dict[str, frozenset[str]] = {}
+    for record in sources.records.values():
+        uids = frozenset(sources.uids.get(name, "") for name in record.superseded_by)
+        if record.phase == "closed" and uids & sources.live and Query(record.title).words:
+            successors[record.uid] = uids & sources.live
 
-    def _shown(self, text: str) -> frozenset[str]:
-        return frozenset(
-            self._uids[record_id] for record_id in ids_in(text) if record_id in self._uids
+    for uid in _sample(proof, "superseded", successors, MOST_TITLES):
+        record, right = sources.records[uid], successors[uid]
+        hits, texts = sources.hits(record.title), sources.texts.search(record.title, FIRST)
+        files = [record.path]
+        if record.source:
+            files.append(record.source.path)
+
+        by_git = sources.git.uids(sources.git.of_files(files))
+        first = hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]
+        yield from _cases("superseded", first)
+        yield from _reached("successor", right, hits, by_git, texts)
+
+
+def _reached(measure: str, right: Collection[str], *ways: Iterable[str]) -> Iterator[Case]:
+    """Yield whether each way leads to one of the right records."""
+    return _cases(measure, (not frozenset(right).isdisjoint(uids) for uids in ways))
+
+
+def _sample(proof: Proof, name: str, cases: Iterable[str], most: int) -> list[str]:
+    names = sorted(cases)
+    chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
+    proof.samples[name] = (len(chosen), len(names))
+    if len(chosen) < len(names):
+        proof.notes.append(
+            f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random"
         )
-
-    def _found(self, text: str) -> list[str]:
-        return [hit.record.uid for hit in self._searcher.search(Query(text, limit=FIRST)).hits]
-
-    def _named_before(self, commit: Commit) -> frozenset[str]:
-        cited = self._live.intersection(self._names.cited(commit.message))
-        there = (
-            record
-            for record in self._records
-            if record.uid in cited and live_since(record) < commit.at
-        )
-        return frozenset(record.uid for record in there if not _touches(commit, record))
-
-    def _sample(self, name: str, cases: Mapping[str, Item], most: int) -> list[str]:
-        names = sorted(cases)
-        chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
-        self.proof.samples[name] = (len(chosen), len(names))
-        if len(chosen) < len(names):
-            self.proof.notes.append(
-                f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random"
-            )
-        return chosen
-
-    def _put(self, name: str, rows: Sequence[Sequence[bool]], reason: str) -> None:
-        """Keep the shares of a measure, or the reason why it has no case."""
-        if not rows:
-            self.proof.without_case[name] = reason
-
-        shares: list[Share] = []
-        for way in range(len(WAYS)):
-            shares.append(Share(sum(row[way] for row in rows), len(rows)))
-
-        self.proof.shares[name] = shares
+    return chosen
 
 
-def _is_own(file: str) -> bool:
-    return file.startswith(f"{ORBIT}/")
+def _reasons(sources: Sources, measures: Collection[str]) -> dict[str, str]:
+    """Return why each measure has no case, should it have none; `measures` have one."""
+    commits = "no commit names a live record that is older than it"
+    body, files = "none of these commits has a body", "none of these commits has a file outside"
+    if not sources.newest:
+        commits = "there is no commit"
+    if "related" not in measures:
+        body = commits
+
+    no_successor = "no superseded record has a live successor"
+    return {
+        "delivery": sources.why_no_pair(),
+        "retired": "no edit shows a record",
+        "related": commits,
+        "prompt": commits,
+        "paragraph": body,
+        "files": f"{files} `.orbit`" if "related" in measures else commits,
+        "superseded": no_successor,
+        "successor": no_successor,
+    }
 
 
 def _prose_of(body: str) -> str:
     """Return the body of a message without its trailers, such as `Signed-off-by: …`."""
     return "\n".join(line for line in body.splitlines() if not _TRAILER.match(line))
-
-
-def _reached(right: Collection[str], *ways: Iterable[str]) -> list[bool]:
-    return [not frozenset(right).isdisjoint(uids) for uids in ways]
-
-
-def _touches(commit: Commit, record: Record) -> bool:
-    document = record.source.path if record.source else ""
-    return any(path == document or path.startswith(f"{record.folder}/") for path in commit.files)

@@ -3,264 +3,256 @@
 Each file of a commit is one call of an editing tool; a few commits in a row are one session.
 """
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
-from orbit_measure.history import History, Step
-from orbit_registry.errors import SnapshotError
-from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.hook.context import Context
+from orbit_measure.figures import percent
+from orbit_measure.history import History, Step, load_history
+from orbit_measure.names import BY_ID, NameResolver
+from orbit_measure.tables import tables
+from orbit_measure.versions import Versions
+from orbit_measure.walk import walk
+from orbit_registry.errors import listed, plural
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.context import Selection
 from orbit_registry.hook.render import render
-from orbit_registry.hook.select import select
-from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Origin, breadth_of, order_in, part_of, with_breadth
-from orbit_registry.matching.index import Index, index_of_parts
-from orbit_registry.matching.pack import Part
-from orbit_registry.model import fields
-from orbit_registry.model.fields import ORIGIN, Row
-from orbit_registry.model.reach import CODE, TOOL
-from orbit_registry.model.record import Record
-from orbit_registry.repository.guard import free_of_secrets
-from orbit_registry.workspace.workspace import ORBIT
+from orbit_registry.hook.session import tokens
+from orbit_registry.model.drops import DROPS
+from orbit_registry.repository.votes import half_life_days
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+Data = Mapping[str, Any]
+Row = tuple[object, ...]
+SESSIONS = (1, 5, 20)  # lengths of a session in commits that are compared
+LISTED, LONGEST_TITLE = 10, 70  # limits of the text; JSON lists all records
+NEVER = {
+    "no path": "its scope names no path",
+    "never touched": "no commit touched a file of its scope while it could be shown",
+    "too broad": "only wide globs led to it, and other records with such globs came first",
+    "left out": "it applied, and each time something else left it out",
+}
+"""All reasons why a record was never shown."""
+
+
+def replay(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> "Replay":
+    """Replay the commits of the current branch, or of a file of JSON lines, with the records that
+    were live then.
+    """
+    started = time.monotonic()
+    past, tracked, commit_file = load_history(workspace, since, commits)
+    files = [file for file in tracked if not file.startswith(f"{ORBIT}/")]
+    names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
+
+    with tables("history") as noted:
+        for table, rows in _rows(past, Versions(past, files, half_life_days()), names).items():
+            noted.fill(table, rows)
+
+        (shown,) = noted.ask("commits")
+        (citations,) = noted.ask("citations")
+        top, never = noted.ask("top"), noted.ask("never")
+        lengths = noted.ask("lengths")
+
+    source = f"{since}..HEAD" if since else "HEAD"
+    records = {
+        "could_be_shown": len(top) + len(never),
+        "shown": len(top),
+        "top": top,
+        "never_shown": never,
+    }
+    lines = [{"line": line, "why": reason} for line, reason in commit_file.skipped]
+    return Replay(
+        {
+            "commits_from": source if commits is None else str(commits),
+            "records_by": past.records_by,
+            "notes": list(past.notes),
+            "skipped": {"count": commit_file.skipped_count, "lines": lines},
+            **shown,
+            "citations": citations,
+            "sessions": lengths,
+            "breadth_files": len(files),
+            "records": records,
+            "seconds": round(time.monotonic() - started, 2),
+        }
+    )
+
+
+def _rows(past: History, versions: Versions, names: NameResolver) -> Mapping[str, list[Row]]:
+    """Return the rows of each table, from a walk for each length of a session."""
+    rows: dict[str, list[Row]] = {"records": list(_could_be_shown(past, versions))}
+    for length in SESSIONS:
+        for number, (step, selections) in enumerate(walk(past.steps, versions.edit, length)):
+            for selection in selections:
+                cost = tokens(render(selection)) if selection.matches or selection.named else 0
+                rows.setdefault("edits", []).append((length, number, len(selection.matches), cost))
+
+            if length == 1:
+                for table, row in _of_commit(number, step, selections, versions, names):
+                    rows.setdefault(table, []).append(row)
+
+    return rows
+
+
+def _could_be_shown(past: History, versions: Versions) -> Iterator[Row]:
+    """Yield the records that could be shown at some time, in the order of lists."""
+    ordered = sorted(past.latest.values(), key=lambda record: record.sort_key)
+    for position, record in enumerate(ordered):
+        mine = versions.of_record(record.uid)
+        if mine:
+            title = without_secrets(record.title)
+            yield record.uid, position, record.id, title, bool(mine & versions.scoped)
+
+
+def _of_commit(
+    number: int,
+    step: Step,
+    selections: Sequence[Selection],
+    versions: Versions,
+    names: NameResolver,
+) -> Iterator[tuple[str, Row]]:
+    """Yield what there is to note of a commit that is one session, each with its table."""
+    scoped = versions.scoped & step.standing
+    yield "steps", (number, len(selections), scoped.bit_count())
+    if not selections:
+        return
+
+    shown: set[str] = set()
+    left_out: set[tuple[str, str]] = set()
+    for selection in selections:
+        shown |= versions.uids(match.row for match in selection.matches)
+        for row, reason in selection.drops:
+            left_out |= {(uid, reason) for uid in versions.uids([row])}
+
+    for uid in shown:
+        yield "shown", (number, uid)
+
+    for uid, reason in left_out:
+        if uid not in shown:
+            yield "left_out", (number, uid, reason)
+
+    for uid in versions.applying(step):
+        yield "applied", (number, uid)
+
+    for uid, how in names.cited(step.commit.message).items():
+        mine = versions.of_record(uid) & step.standing
+        yield "cited", (number, uid, how == BY_ID, bool(mine), bool(mine & scoped))
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayedCommit:
-    """Versions that one commit would have been shown, and the cost of its calls."""
-
-    step: Step
-    versions: tuple[int, ...]
-    tokens: int
-    calls: int
-    speaking: int  # calls that showed something
-    drops: dict[str, int]  # number of records that applied and were not shown, by reason
-    broad: tuple[int, ...] = ()  # of these, the versions that only wide globs lead to
-
-
 class Replay:
-    """History with one index of all versions, of which each commit sees those that were live."""
+    """Counts of a replay."""
 
-    def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
-        """`files` decide which globs are wide; sets of versions are bit masks."""
-        self.past = past
-        self.files = [file for file in files if not file.startswith(f"{ORBIT}/")]
-        self._index = _version_index(past, self.files, half_life_days)
-        self.can_be_shown = self._index.whole
+    data: Mapping[str, Any]
 
-        self.scoped = 0  # those that can be shown and whose scope names a path
-        self._of_record: dict[str, int] = {}
+    def as_data(self) -> Mapping[str, Any]:
+        """Return the counts for JSON."""
+        return self.data
 
-        for number, version in enumerate(past.versions):
-            if (record := version.record) is not None:
-                self._of_record[record.uid] = self.versions_of(record.uid) | 1 << number
-                self.scoped |= (
-                    bool(record.scope.paths or record.scope.symbols) << number & self.can_be_shown
-                )
-
-    def versions_of(self, uid: str) -> int:
-        """Return the versions of a record."""
-        return self._of_record.get(uid, 0)
-
-    def uids(self, numbers: Iterable[int]) -> set[str]:
-        """Return the records of some versions."""
-        records = (self.past.versions[number].record for number in numbers)
-        return {record.uid for record in records if record is not None}
-
-    def walk(self, session: int = 1) -> Iterator[ReplayedCommit]:
-        """Yield what each commit would have been shown, with `session` commits in a session."""
-        ledger = MemorySession()
-        for position, step in enumerate(self.past.steps):
-            if position % session == 0:
-                ledger = MemorySession()
-
-            self._index.standing = step.standing
-            versions: list[int] = []
-            drops: set[tuple[int, str]] = set()
-            used = speaking = 0
-
-            for file in step.commit.files:
-                selection = select(
-                    self._index,
-                    Context(TOOL, step.commit.at, paths=(file,), task_class=CODE),
-                    ledger,
-                )
-                drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
-
-                if selection.matches or selection.named:
-                    speaking += 1
-                    used += tokens(render(selection))
-                    versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
-
-            unseen = [(version, reason) for version, reason in drops if version not in versions]
-            counts = Counter(reason for _, reason in unseen)
-            broad = tuple(version for version, reason in unseen if reason == "broad")
-            calls = len(step.commit.files)
-            yield ReplayedCommit(step, tuple(versions), used, calls, speaking, counts, broad)
-
-    def applying(self, files: Iterable[str], versions: int) -> set[str]:
-        """Return the records of which one of some versions applies to a file."""
-        self._index.standing = versions
-        hits = chain.from_iterable(map(self._index.match, files))
-        return self.uids(self._index.version_of(hit >> 32) for hit in hits)
+    def text(self) -> str:
+        """Return the counts as text."""
+        parts = (_head, _shown, _cited, _sessions, _records)
+        return "\n".join(chain.from_iterable(part(self.data) for part in parts))
 
 
-class MemorySession(SessionLog):
-    """Log of a made-up session, which no file keeps."""
-
-    def __init__(self) -> None:
-        super().__init__("", "replay")
-        self._ids: list[str] = []
-
-    def begin(self) -> list[str]:
-        """Return the ids that the session was shown."""
-        return list(self._ids)
-
-    def add(self, ids: list[str], titled: Sequence[str] = ()) -> None:
-        """Note ids as shown, and others as named by title."""
-        self._ids += ids
-        self.named.update(titled)
-
-    def end(self) -> None:
-        """Do nothing: no file is open."""
-
-
-class _VersionIndex(Index):
-    def __init__(self, index: Index) -> None:
-        super().__init__(index.source, "")
-        self._rows = list(map(super().row, range(self.records)))
-        self._versions = [int(row.values[ORIGIN]) for row in self._rows]
-        self.whole = sum(1 << version for version in self._versions)
-
-        self._paths: dict[str, list[int]] = {}
-        self.standing = 0  # versions that it answers with
-
-    def match(self, path: str, everything: bool = False) -> list[int]:
-        if path not in self._paths:
-            self._paths[path] = super().match(path, everything)
-        return self._standing_hits(self._paths[path])
-
-    def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
-        return self._standing_hits(super().hits_under(axis, word, everything))
-
-    def _standing_hits(self, hits: Iterable[int]) -> list[int]:
-        return [hit for hit in hits if self.standing >> self._versions[hit >> 32] & 1]
-
-    def row(self, number: int) -> Row:
-        return self._rows[number]
-
-    def difference(self, row: Row) -> str:
-        return ""
-
-    def version_of(self, number: int) -> int:
-        """Return the version of a row."""
-        return self._versions[number]
-
-
-def _version_index(past: History, files: Sequence[str], half_life_days: float) -> _VersionIndex:
-    parts = sorted(
-        _parts(past, half_life_days),
-        key=lambda part: (order_in(part), int(part.row[fields.ORIGIN])),
+def _head(data: Data) -> Iterator[str]:
+    commits, skipped = data["commits"], data["skipped"]
+    word = "commit" if commits["with_files"] == 1 else "commits"
+    yield (
+        f"{commits['with_files']:,} {word} with files from {data['commits_from']}; "
+        f"{data['seconds']:.1f} s"
     )
-    scopes = (part.row[fields.GLOBS].split(fields.LIST) for part in parts)
-    index = index_of_parts(with_breadth(parts, breadth_of(scopes, files)))
+    yield f"records count as there by: {data['records_by']}"
+    yield from (f"  {note}" for note in data["notes"])
 
-    if not isinstance(index, Index):
-        raise SnapshotError(
-            f"the records of then: {index.reason}", hint="this is a bug, please report it"
+    if commits["without_files"]:
+        others = plural(commits["without_files"], "more commit touches", "more commits touch")
+        yield f"  {others} no file and count nowhere"
+
+    if skipped["count"]:
+        lines = plural(
+            skipped["count"], "line is no commit and was", "lines are not commits and were"
+        )
+        yield f"  {lines} skipped:"
+        yield from (f"    line {row['line']}: {row['why']}" for row in skipped["lines"])
+
+
+def _shown(data: Data) -> Iterator[str]:
+    commits, calls = data["commits"], data["calls"]
+    silent = calls["count"] - calls["speaking"]
+    yield ""
+    yield f"silent      {_of(commits['silent'], commits['with_files'], 'commits')}"
+    yield f"            {_of(silent, calls['count'], 'calls')}: one for each file of a commit"
+
+    for name in ("shown", "tokens"):
+        spread = data[name]
+        if spread["mean_speaking"] is None:
+            yield f"{name:<12}nothing"
+            continue
+
+        yield (
+            f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, "
+            f"{spread['mean_speaking']} if any; "
+            f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the "
+            f"most {spread['most']}"
         )
 
-    return _VersionIndex(index)
+    for reason, times in data["left_out"].items():
+        yield f"left out    {times:,} × {DROPS.get(reason, reason)}"
 
 
-def _parts(past: History, half_life_days: float) -> Iterator[Part]:
-    for number, record in _without_secrets(past):
-        version = past.versions[number]
-        origin = Origin(has_body=version.has_body, label=str(number))
-        part = part_of(record, origin, half_life_days)
-        if part.pushed:
-            yield part
-
-
-def _without_secrets(past: History) -> Iterable[tuple[int, Record]]:
-    recorded = [
-        (number, version.record)
-        for number, version in enumerate(past.versions)
-        if version.record is not None
-    ]
-    live = [(number, record) for number, record in recorded if record.phase == "live"]
-    # `free_of_secrets` identifies records by path, and versions of one record share it.
-    apart = [replace(record, path=f"{number}/{record.path}") for number, record in live]
-    clean = free_of_secrets(apart)
-
-    return [
-        (number, replace(cleaned, path=record.path))
-        for (number, record), cleaned in zip(live, clean, strict=True)
-    ]
-
-
-BY_ID, BY_TASK = "id", "task"
-_WORD = re.compile(r"[^\s\[\](){},;:'\"`<>|=]+")
-_AROUND = ".!?*_/"
-_SHORTEST = 3
-
-
-class NameResolver:
-    """Records by id, earlier id, last part of an earlier id, and task."""
-
-    def __init__(self, records: Iterable[Record], forms: IdForms) -> None:
-        self._forms = forms
-        legacy: dict[str, set[str]] = {}
-        tails: dict[str, set[str]] = {}
-        self._ids: dict[str, set[str]] = {}
-        self._tasks: dict[str, set[str]] = {}
-
-        for record in records:
-            self._ids.setdefault(_plain(record.id), set()).add(record.uid)
-            for name in record.legacy_ids:
-                legacy.setdefault(_plain(name), set()).add(record.uid)
-                tails.setdefault(_plain(name.rpartition("/")[2]), set()).add(record.uid)
-            for name in tasks_of(record):
-                self._tasks.setdefault(name, set()).add(record.uid)
-
-        for earlier in (legacy, tails):
-            self._ids = {**earlier, **self._ids}
-
-    def cited(self, message: str) -> Mapping[str, str]:
-        """Return the uids of the records that a message cites, and how: `BY_ID` or `BY_TASK`."""
-        matches: dict[str, str] = {}
-        words = {token.strip(_AROUND) for token in _WORD.findall(message)}
-        words |= set(chain.from_iterable(word.split("/") for word in words))
-        for word in words:
-            for uid in self._tasks.get(word, ()):
-                matches[uid] = BY_TASK
-
-        ids = {_plain(word) for word in words} | {
-            _plain(citation.id) for citation in find_citations(message, self._forms)
-        }
-        for name in ids:
-            for uid in self._ids.get(name, ()):
-                matches[uid] = BY_ID
-
-        return matches
-
-
-def tasks_of(record: Record) -> list[str]:
-    """Return the ids of tasks that a record names, without words that could be anything."""
-    evidence = [reference for kind, reference in record.evidence if kind == "task"]
-    task_ids = dict.fromkeys([*record.words("tasks"), *record.scope.tasks, *evidence])
-    return [
-        name
-        for name in task_ids
-        if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()
-    ]
-
-
-def _plain(name: str) -> str:
-    """Return an id without leading zeros: `ADR 12` means ADR-0012."""
-    word, dash, number = name.rpartition("-")
-    return (
-        f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
+def _cited(data: Data) -> Iterator[str]:
+    pairs, everywhere = data["citations"], data["shown"]["total"]
+    shown, displayed = pairs["shown"], pairs["shown_in_citing"]
+    chance = pairs["precision_by_chance"]
+    yield ""
+    yield (
+        f"{plural(pairs['commits'], 'commit names', 'commits name')} a record that could be shown "
+        f"then, by its id or by one of its tasks"
     )
+    yield f"precision   {_of(shown, displayed, 'shown in them')} are named"
+    by_chance = "-" if chance is None else f"{100 * chance:.1f} %"
+    yield f"            {by_chance:<7} by chance, of records with a scope"
+    anywhere = _of(shown, everywhere, "shown anywhere")
+    yield f"            {anywhere}; a commit that names none does not count"
+    yield f"recall      {_of(shown, pairs['scoped'], 'named that had a scope')} were shown"
+    reached = "of these whose scope has a file of the commit"
+    yield f"            {_of(shown, pairs['reached'], reached)}"
+    yield (
+        f"            {pairs['standing']} named could be shown, {pairs['not_yet']} could not "
+        f"yet or no longer"
+    )
+
+
+def _sessions(data: Data) -> Iterator[str]:
+    yield ""
+    if not data["commits"]["with_files"]:
+        return
+
+    for row in data["sessions"]:
+        records, used = row["shown_per_commit"], row["tokens_per_commit"]
+        head = f"sessions of {row['commits']:>2} commit{'s' if row['commits'] > 1 else ' '}"
+        silent = f"silent {100 * row['silent_share']:.1f} %"
+        yield f"{head}: {records} records and {used} tokens a commit, {silent}"
+
+
+def _records(data: Data) -> Iterator[str]:
+    records = data["records"]
+    could = plural(records["could_be_shown"], "record")
+    yield ""
+    yield f"{records['shown']} of {could} that could be shown were"
+
+    for row in records["top"][:LISTED]:
+        title = row["title"][:LONGEST_TITLE]
+        yield f"  {row['commits']:>5,} commits, {row['cited']:>3} cite it  {row['id']}  {title}"
+
+    for reason, label in NEVER.items():
+        ids = [row["id"] for row in records["never_shown"] if row["why"] == reason]
+        if ids:
+            yield f"  never shown, {label}: {listed(ids, LISTED)}"
+
+
+def _of(part: int, total: int, what: str) -> str:
+    return f"{percent(part, total):<7} {part:,} of {total:,} {what}"

@@ -7,9 +7,9 @@ import pytest
 from tests.extras.enforce.test_run import NO_PRINT, check, decide
 from tests.files import commit, make_workspace, write
 
+from orbit_enforce.enforce import record_of_file
 from orbit_enforce.levels import promote
 from orbit_enforce.replay import Replay, replay_check
-from orbit_enforce.run import record_of_file
 from orbit_enforce.spec import DecisionCheck, check_named
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.registry import Registry

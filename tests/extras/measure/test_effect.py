@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from orbit_measure.effect import NOT_ENOUGH, RecordTitle, Report, report
-from orbit_measure.figures import newcombe, wilson
-from orbit_measure.stats import Pair, mark_reverted, pairs_of
+from orbit_measure.pairs import Pair, mark_reverted, pairs_of
+from orbit_measure.tables import tables
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git
 
@@ -113,10 +113,14 @@ def test_little_data_gives_no_estimate() -> None:
 
 
 def test_intervals_match_the_literature() -> None:
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-    assert newcombe(56, 70, 48, 80) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
-    assert wilson(0, 20)[0] == 0
-    assert wilson(20, 20)[1] == pytest.approx(1)
+    intervals = """
+        SELECT wilson_low(81, 263), wilson_high(81, 263), wilson_low(0, 20), wilson_high(20, 20),
+            unnest(newcombe(56, 70, 48, 80))
+    """
+    with tables("sessions") as empty:
+        (row,) = empty.connection.execute(intervals).fetchall()
+    assert row[:4] == pytest.approx((0.2553, 0.3662, 0, 1), abs=5e-5)
+    assert row[4:] == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
 
 
 @pytest.mark.parametrize(("displayed", "withheld"), [(0, 1), (1, 0), (0, 0.5), (1, 0.5)])

@@ -9,8 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_measure import prove as proving
-from orbit_measure.prove import FullText, GitLog, Proof, prove
-from orbit_measure.replay import NameResolver
+from orbit_measure.names import NameResolver
+from orbit_measure.prove import WAYS, Proof, prove
+from orbit_measure.without_orbit import FullText, GitLog
 from orbit_registry.cli.main import run
 from orbit_registry.errors import UsageError
 from orbit_registry.model.reach import WIDE_PLACES
@@ -65,7 +66,8 @@ def proof_of(root: Path, commits: int = 300) -> Proof:
 
 def counts(proof: Proof, name: str) -> tuple[tuple[int, int], ...]:
     """Return what one measure counted: Orbit, git log, FTS5."""
-    return tuple((share.count, share.of) for share in proof.shares[name])
+    shares = [proof.share(name, way) for way in WAYS]
+    return tuple((share.count, share.of) for share in shares)
 
 
 def test_each_measure_counts_what_it_says(project: Path) -> None:

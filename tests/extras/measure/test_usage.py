@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from orbit_measure.effect import needed_sessions, report
-from orbit_measure.report import usage_of
-from orbit_measure.stats import Pair
+from orbit_measure.effect import report
+from orbit_measure.pairs import Pair
+from orbit_measure.transcripts import usage_of
 from orbit_registry.agents import claude, codex
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace, open_workspace
@@ -203,7 +203,7 @@ def test_so_many_sessions_see_the_difference() -> None:
 
 def test_power_is_unknown_without_sessions_that_vary() -> None:
     pairs = [Pair(f"s{number}", "L-1", False, retries=number) for number in range(10)]
-    assert needed_sessions(pairs, lambda pair: pair.retries, 1.0) is not None
-    assert needed_sessions(pairs[:9], lambda pair: pair.retries, 1.0) is None
-    assert needed_sessions(pairs, lambda pair: pair.tokens, 1.0) is None
-    assert needed_sessions(pairs, lambda pair: pair.retries, 0.0) is None
+    estimates = report(pairs, {}).overall.estimates
+    assert estimates["retries"].needed is not None
+    assert estimates["failed_calls"].needed is None
+    assert report(pairs[:9], {}).overall.estimates["retries"].needed is None

@@ -6,7 +6,6 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_measure.stats import EventCounter, UsageSlice
 from orbit_registry.hook.events import FAILED, Event, append
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import (
@@ -152,60 +151,6 @@ def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], exist
         ]
         assert all(len(text) <= 100 and text.isprintable() for text in texts)
         assert events.ms is None or events.ms >= 0
-        EventCounter(None, {}, 0).add_all([events])
-
-
-@given(st.lists(st.floats(0, 900), min_size=1), st.sampled_from([0.5, 0.99, 1.0]))
-def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) -> None:
-    percentile = UsageSlice(times=times).time_of(share)
-    rounded = sorted(round(duration, 1) for duration in times)
-    assert percentile in rounded
-    assert sum(duration <= percentile for duration in rounded) >= share * len(rounded)
-    assert sum(duration < percentile for duration in rounded) < share * len(rounded)
-
-
-def test_events_before_and_after_showing_are_told_apart() -> None:
-    def said(session: str, shown_ids: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
-        ids = [(record_id,) if record_id else () for record_id in (shown_ids, opened, failed)]
-        return LoggedEvent(
-            NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None
-        )
-
-    events = EventCounter(None, {"L-1": 7}, 20).add_all(
-        [
-            said("a", opened="L-1"),
-            said("a", failed="L-1"),
-            said("a", shown_ids="L-1"),
-            said("a", opened="L-1"),
-            said("a", opened="L-1"),
-            said("a", failed="L-1"),
-            said("b", shown_ids="L-1"),
-            said("b", failed="L-2"),
-            said("trial-1", shown_ids="L-1"),
-        ]
-    )
-    assert (events.opened["L-1"], events.opened_after["L-1"], events.pairs) == (3, 1, 2)
-    assert (dict(events.failed_before), dict(events.failed_after)) == (
-        {"L-1": 1, "L-2": 1},
-        {"L-1": 1},
-    )
-    assert (events.total.tokens, events.estimated, events.trials) == (2 * 27, 2, 1)
-
-
-def test_what_a_session_forgot_it_was_not_shown() -> None:
-    def said(kind: str, shown_ids: str = "", failed: str = "") -> LoggedEvent:
-        ids = [(record_id,) if record_id else () for record_id in (shown_ids, failed)]
-        return LoggedEvent(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)
-
-    events = EventCounter(None, {}, 0).add_all(
-        [
-            said("retrieval", "L-1"),
-            said("compaction"),
-            said("retrieval", failed="L-1"),
-            said("retrieval", "L-1"),
-        ]
-    )
-    assert (events.pairs, events.failed_before["L-1"], events.total.calls) == (2, 1, 3)
 
 
 def test_no_secret_reaches_the_event_log(git_repo: Path) -> None:

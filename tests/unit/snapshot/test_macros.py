@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.files import write_record
 
-from orbit_measure.stats import PRIOR, Pair, pairs_of
+from orbit_measure.pairs import PRIOR, Pair, pairs_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.votes import Vote, format_time, tally
