@@ -2,8 +2,9 @@
 
 Shapes follow what real collections showed: records of about 1.3 kB, words in a Zipf distribution,
 three globs a record (directories, extensions, files, few with a star inside, one in a hundred
-without a root; three in a hundred match no file any more), one record in ten a decision with two rejected
-options and its prose in a document (a file of its own, or an entry of a log), one in five voted for.
+without a root; three in a hundred match no file any more), one record in ten a decision with two
+rejected options and its prose in a document (a file of its own, or an entry of a log), one in five
+voted for.
 """
 
 import hashlib

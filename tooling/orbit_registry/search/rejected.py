@@ -215,9 +215,9 @@ def _is_accepted(name: str, record: Record, by_word: Mapping[str, Sequence[_Deci
     order = _order(record)
     for decision in candidates:
         is_later = decision.order > order or not all(decision.order)
-        if is_later or decision.path == record.path:
-            if any(f" {name} " in text for text in decision.accepted):
-                return True
+        counts = is_later or decision.path == record.path
+        if counts and any(f" {name} " in text for text in decision.accepted):
+            return True
 
     return False
 
