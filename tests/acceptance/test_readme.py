@@ -172,7 +172,7 @@ def test_the_first_page_shows_decision_and_learning_at_an_edit(git_repo: Path) -
 
 
 def test_the_picture_has_the_words_of_the_reply() -> None:
-    (name,) = re.findall(r"!\[[^]]*\]\((.*?)\)", ABOVE)
+    (name,) = re.findall(r"!\[[^]]*\]\((.*?\.svg)\)", ABOVE)
     picture = (ROOT / name).read_text("utf-8")
     assert "prefers-color-scheme: dark" in picture
 

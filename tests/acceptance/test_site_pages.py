@@ -17,6 +17,9 @@ from tests.acceptance.site_cases import CASES, copied, with_every_kind
 from tests.conftest import Git
 from tests.files import configure, write
 
+from orbit_registry.importers.importer import import_from
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
@@ -29,6 +32,7 @@ CHECKS = """checks:
   - {id: layers, by: {engine: import-linter, rule: layers}}
 """  # noqa: E501
 CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
+DECISION = "# {}\n\n## Status\n\nAccepted\n\n## Context\n\n{}\n\n## Decision\n\nWe do it.\n"
 GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
 PAGES = (
     *(
@@ -138,6 +142,19 @@ def test_a_page_of_each_type_is_as_it_was_read(built: Path) -> None:
         for name, text in pages.items():
             (folder / name).write_text(text, "utf-8")
     assert pages == {file.name: file.read_text("utf-8") for file in folder.iterdir()}
+
+
+def test_texts_that_alone_name_others_have_a_map(tmp_path: Path) -> None:
+    later = "docs/adr/0002-sync-files.md"
+    write(tmp_path, "docs/adr/0001-use-files.md", DECISION.format("Use files", "We store."))
+    write(tmp_path, later, DECISION.format("Sync files", "As ADR-0001 says."))
+    setup_workspace(tmp_path, load_kinds())
+    import_from(tmp_path, start=tmp_path)
+    build_site(Registry.open(tmp_path), tmp_path / "site", snapshot=False)
+    assert "1 citation between 2 records" in (tmp_path / "site/map/index.html").read_text("utf-8")
+    write(tmp_path, later, DECISION.format("Sync files", "Why not."))
+    build_site(Registry.open(tmp_path), tmp_path / "site", snapshot=False)
+    assert not (tmp_path / "site/map").exists()
 
 
 def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:

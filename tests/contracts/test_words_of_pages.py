@@ -19,7 +19,7 @@ NAMES = frozenset(
     {"Orbit", "DuckDB", "SQL", "JSON", "Atom", "Markdown", "Ctrl", "Enter", "Escape", "Tab"}
 )
 """Names, which are the same in every language."""
-BY_NAME = ("kind.", "relation.", "class.", "column.", "nav.", "status.", "page.")
+BY_NAME = ("kind.", "relation.", "class.", "column.", "nav.", "status.", "page.", "about.", "fact.")
 """What the keys begin with that code makes from the name of a kind, a status and the like."""
 
 _TEMPLATE = re.compile(
@@ -131,3 +131,21 @@ def test_every_key_is_used() -> None:
             unused.append(key)
 
     assert [key for key in unused if not key.startswith(BY_NAME)] == []
+
+
+def test_some_module_says_what_a_fact_looks_like() -> None:
+    folders = ("judgements", "lifecycle", "matching", "model", "operations")
+    files = (file for folder in folders for file in (PACKAGE / folder).rglob("*.py"))
+    modules = [file.read_text("utf-8") for file in files]
+    facts = {
+        key: re.findall(r"[^\W\d_]{4,}", re.sub(r"\{\w+\}", " ", text))
+        for key, text in language.words_of(language.ENGLISH).items()
+        if key.startswith(language.FACTS)
+    }
+    assert len(facts) > 40
+    unknown = [
+        key
+        for key, words in facts.items()
+        if not any(all(word in module for word in words) for module in modules)
+    ]
+    assert unknown == []

@@ -99,6 +99,7 @@
     const row = (record, byId) =>
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
+        if (/^\d+$/.test(held.textContent)) held.dataset.label = table.querySelector(`th.orbit-col-${column}`).textContent;
         if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", orbitWords.word("filter.due", { day: record.review_due })));
         if (column === "status" && record.differs) held.append(" ", made("span", "orbit-chip orbit-doubt", record.built));
         if (column === "date" && record.date_source) held.append(" ", made("small", "", orbitWords.word("filter.from", { source: record.date_source })));

@@ -46,4 +46,19 @@ def test_the_page_asks_and_says_what_to_do_where_no_record_names_a_path() -> Non
 
 
 def test_a_site_without_records_has_no_page_of_paths() -> None:
-    assert pages_with_content([], [], has_tasks=False, has_console=False) == []
+    assert pages([]) == []
+
+
+def test_records_of_which_a_text_alone_names_another_have_a_map() -> None:
+    alone = _decision(1)
+    later = _decision(2)
+    later.data["supersedes"] = ["ADR-0001"]
+    assert "map" not in pages([alone])
+    assert "map" in pages([alone], cites=True)
+    assert "map" in pages([alone, later])
+
+
+def pages(records: list[Record], *, cites: bool = False) -> list[str]:
+    return pages_with_content(
+        records, [], has_tasks=False, has_console=False, has_citations=lambda: cites
+    )

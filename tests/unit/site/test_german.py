@@ -8,19 +8,26 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.lifecycle.built import Built, State
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.matching.visibility import Reason, Visibility, summaries
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.freshness import Cause, Freshness
+from orbit_registry.model.freshness import Reason as Doubt
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site import language
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.explorer import page_html, unshown
+from orbit_registry.site.groups import groups_of
 from orbit_registry.site.health import folders, health_html
 from orbit_registry.site.home import lately as lately_events
 from orbit_registry.site.home import lately_html
 from orbit_registry.site.map import map_html
 from orbit_registry.site.redirects import redirect_pages
 from orbit_registry.site.relations import Relations
+from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.site.views import record_view
 
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"
@@ -96,6 +103,7 @@ PAGES = {
 
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
+    language.choose(language.ENGLISH)
     yield
     language.choose(language.ENGLISH)
 
@@ -117,6 +125,67 @@ def test_a_page_has_no_english_words_in_german(page: Callable[[], str]) -> None:
     assert english & texts(page()) == set()
 
 
+@pytest.mark.parametrize("state", State)
+def test_what_became_of_a_decision_is_said_in_german(site: SiteMap, state: State) -> None:
+    language.choose("en")
+    english = life(site, state)
+    language.choose("de")
+    assert english
+    assert set(english) & set(life(site, state)) == set()
+
+
+def life(site: SiteMap, state: State) -> list[str]:
+    """Return what a page says of a decision that is in doubt and due for a review."""
+    record = _record(7, freshness={"verified_at": DAY, "verified_by": "Ada"})
+    age = "last verified on 2026-01-01; fast records hold for 9 days"
+    why = "it is proposed, but the code has it"
+    evidence = ("src/app.py:3 cites it", "commit T1 names it and changed src/app.py and 3 more")
+    relations = Relations(
+        [record],
+        {record.path: Freshness((Doubt(Cause.AGE, "fast", age),))},
+        due={record.path: Due("2026-05-04", ("its date, 2026-05-04, has come",))},
+        built={record.path: Built(state, why, evidence)},
+    )
+
+    view = record_view(record, "", relations, site, groups_of([record]))
+    review, built = view["review_due"], view["built"]
+    texts = [review["mark"], *review["reasons"], view["doubts"], view["freshness"]]
+    if built is not None:
+        texts += [built["words"], *built["facts"]]
+
+    return [*texts, view["status_word"]]
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("no trace in the code", "im Code nicht zu finden"),
+        (
+            "commit 1a2b3c4 names it and changed a.py and 3 more",
+            "Commit 1a2b3c4 nennt sie und änderte a.py und 3 weitere",
+        ),
+        (
+            "no file has `a` or `b`, and no commit names the decision",
+            "keine Datei hat `a` oder `b`, und kein Commit nennt die Entscheidung",
+        ),
+        (
+            "it names no path, no file cites it, and it is linked with no record that is shown",
+            "er nennt keinen Pfad, keine Datei zitiert ihn, "
+            "und er ist mit keinem Eintrag verbunden, der gezeigt wird",
+        ),
+        ("a commit says `x` (1a2b3c4: Fix (a))", "ein Commit enthält `x` (1a2b3c4: Fix (a))"),
+        ("`src/**` matches no file", "`src/**` passt zu keiner Datei"),
+        ("what a later version of the core says", "what a later version of the core says"),
+    ],
+)
+def test_a_sentence_of_the_core_is_said_in_german(english: str, german: str) -> None:
+    language.choose("en")
+    assert language.fact(english) == english
+    language.choose("de")
+    assert language.fact(english) == german
+
+
 @pytest.mark.parametrize("records", [RECORDS, RECORDS[4:], RECORDS[1:2]])
 def test_the_site_counts_what_no_edit_shows_as_the_commands_do(records: list[Record]) -> None:
+    language.choose("en")
     assert unshown(records, judged(records)) == summaries(records, judged(records)) != []

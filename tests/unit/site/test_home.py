@@ -130,10 +130,41 @@ def test_decisions_are_listed_by_area() -> None:
 
     html = decided_html(records, Relations(records), "")
     headings = re.findall(r'<h3 class="orbit-area"><a href="([^"]*)">([^<]*)</a>', html)
-    assert [name for _, name in headings] == ["t&lt;0&gt;", "t&lt;2&gt;", "t&lt;1&gt;"]
-    assert headings[0][0] == "adrs/?tag=t%3C0%3E"
-    assert html.index("ADR-0007") < html.index("ADR-0004") < html.index("ADR-0006")
-    assert "ADR-0001" not in html
+    assert [name for _, name in headings] == ["t&lt;1&gt;", "t&lt;0&gt;", "t&lt;2&gt;"]
+    assert headings[1][0] == "adrs/?tag=t%3C0%3E"
+    assert re.findall(r"ADR-(\d+)</span>", html) == [
+        *["0007", "0006"],  # the newest, whatever their area
+        *["0005", "0002"],
+        *["0004", "0001"],
+        "0003",
+    ]
+    assert '<a href="adrs/?tag=t%3C0%3E">t&lt;0&gt;</a> <small>3</small>' in html
+
+
+def test_the_newest_decisions_come_first_also_without_an_area() -> None:
+    records = [_record(number, date=f"2026-01-0{number}") for number in range(1, 8)]
+    for record in records[:5]:
+        record.data["scope"] = {"tags": ["a" if record.id < "ADR-0003" else "b"]}
+
+    html = decided_html(records, Relations(records), "")
+    first, *areas = html.split('<h3 class="orbit-area">')
+    assert "ADR-0007" in first
+    assert "ADR-0006" in first
+    assert len(areas) == 2
+
+
+@pytest.mark.parametrize(("count", "events"), [(2, 2), (3, 1), (40, 1)])
+def test_decisions_that_came_together_without_a_status_are_one_event(
+    count: int, events: int
+) -> None:
+    adopted = {"status": "unknown", "date": "2024-03-02", "created_by": {"role": "import"}}
+    records = [_record(number, **adopted) for number in range(1, count + 1)]
+    shown, others = lately(records, Relations(records), {})
+    assert len(shown) == events
+    assert others == []
+    html = lately_html(shown, others, "")
+    assert (f"with {count - 1} more" in html) == (events == 1)
+    assert html.count('<time datetime="2024-03-02">') == events
 
 
 def test_the_newest_live_decisions_stand_with_their_sentences() -> None:

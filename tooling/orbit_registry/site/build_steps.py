@@ -6,6 +6,7 @@ unchanged build.
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
@@ -29,13 +30,14 @@ from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, extra_pages, pages_with_content
 from orbit_registry.site.documents import (
     MirroredDocument,
+    ProseLoader,
     mirrored_documents,
     with_first_commits,
     with_user_pages,
 )
 from orbit_registry.site.expand import expand
 from orbit_registry.site.memo import PageCache, key_of
-from orbit_registry.site.mentions import TaskLookup, tasks_of
+from orbit_registry.site.mentions import TaskLookup, names_another, tasks_of
 from orbit_registry.site.output import (
     Output,
     Progress,
@@ -105,9 +107,8 @@ def prepare(
     now = evaluate_freshness(workspace, everything, without=inside)
     listed = sorted(now.files) if now.tracked is not None else None
     has_console = snapshot and bool(workspace.config.site.get("console"))
-    sources = _sources(
-        publication, records, user_config, user_files, listed, has_console=has_console
-    )
+    loader = ProseLoader(publication, registry.reading.states)
+    sources = _sources(loader, records, user_config, user_files, listed, has_console=has_console)
 
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
@@ -171,7 +172,7 @@ def _refuse_inside(workspace: Workspace, user_config: UserConfig | None, out: Pa
 
 
 def _sources(
-    publication: Publication,
+    loader: ProseLoader,
     records: Sequence[Record],
     user_config: UserConfig | None,
     user_files: Sequence[str],
@@ -182,6 +183,7 @@ def _sources(
     """Return what a site is staged from; `listed` are the files that git tracks or would add,
     sorted.
     """
+    publication = loader.publication
     workspace = publication.workspace
     docs = user_config.docs if user_config else "docs"
     used = {record.kind.name for record in records}
@@ -199,7 +201,11 @@ def _sources(
     title = _title(publication, user_config, forge, readme)
     tasks = tasks_of(records, _task_lookup(publication))
     names = pages_with_content(
-        records, documents, has_tasks=bool(tasks.by_name), has_console=has_console
+        records,
+        documents,
+        has_tasks=bool(tasks.by_name),
+        has_console=has_console,
+        has_citations=partial(names_another, records, loader),
     )
     sources = curated_pages(kinds, title, readme.about, names)
     generated = [*sources, "records.json", "snapshot.duckdb"]

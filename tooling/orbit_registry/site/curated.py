@@ -3,7 +3,7 @@ and an empty page for each depth.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
@@ -95,14 +95,18 @@ def pages_with_content(
     *,
     has_tasks: bool,
     has_console: bool,
+    has_citations: Callable[[], bool],
 ) -> list[str]:
     """Return the pages besides indexes that have something to show, by their folder,
     in the order of the navigation.
+
+    Texts are read for citations only where no field joins records.
     """
     ids = {record.id for record in records}
+    are_joined = any(not ids.isdisjoint(_related(record)) for record in records)
     present = {
         "paths": bool(records),
-        "map": any(not ids.isdisjoint(_related(record)) for record in records),
+        "map": are_joined or has_citations(),
         "documents": bool(documents),
         "tasks": has_tasks,
         "health": bool(records),
@@ -129,13 +133,15 @@ def curated_pages(
     pages = {"index.md": _home(kinds, title, about)}
     for name in names:
         page = pages_besides()[name]
-        description = page.description.format(title)
+        description = word_or(f"about.{name}", page.description).replace("{}", title)
         pages[f"{name}/index.md"] = EmptyPage(f"{name}/", _title(name), description)
 
     for kind in kinds:
         # A page of the repository may be called as the kind is.
         name = word("record.all", labels=things_of(kind))
-        pages[_index(kind)] = EmptyPage(f"{kind.plural}/", name, f"{name} of {title}")
+        pages[_index(kind)] = EmptyPage(
+            f"{kind.plural}/", name, word("about.kind", name=name, title=title)
+        )
 
     return pages
 
@@ -145,13 +151,12 @@ def _title(name: str) -> str:
 
 
 def _home(kinds: Sequence[Kind], title: str, about: str) -> EmptyPage:
-    labels = [things_of(kind) for kind in kinds]
-    listed = "".join(labels) or "records"
-    if len(labels) > 1:
-        listed = f"{', '.join(labels[:-1])} and {labels[-1]}"
+    labels = [things_of(kind) for kind in kinds] or [word("record.records")]
+    listed = labels[0]
+    if labels[1:]:
+        listed = word("map.and", first=", ".join(labels[:-1]), last=labels[-1])
 
-    lead = about or f"The {listed} of this project, from the repository's own files."
-    return EmptyPage("", "", about or f"The {listed} of {title}", lead)
+    return EmptyPage("", "", about or word("about.home", things=listed, title=title), about)
 
 
 def staged_page(page: EmptyPage) -> str:

@@ -20,6 +20,8 @@ class Event(NamedTuple):
     record: Record
     about: str = ""
     """The subject of the commit that edited it."""
+    others: int = 0
+    """To how many other records the same happened."""
 
     @property
     def is_edit(self) -> bool:

@@ -25,7 +25,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, by_evidence, without_status
 from orbit_registry.site import explorer
-from orbit_registry.site.language import capital, counted, digits, word, word_or
+from orbit_registry.site.language import capital, counted, digits, fact, word
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import record_link, table_html
 from orbit_registry.snapshot.publication import Publication
@@ -93,7 +93,7 @@ def concerns_of(
     rows: dict[State, list[Row]] = defaultdict(list)
     for record in live:
         if doubt := freshness.get(record.path):
-            reasons = "; ".join(reason.message for reason in doubt.reasons)
+            reasons = "; ".join(fact(reason.message) for reason in doubt.reasons)
             likeliest = next(iter(remedies(record, doubt)), f"orbit show {record.id}")
             rows[doubt.state].append((record, reasons, likeliest))
 
@@ -106,7 +106,7 @@ def concerns_of(
     scopes = "orbit scope suggest ID"
     unknown = []
     for record in without_status(records):
-        evidence = word_or("status.no-status-stated", str(evidence_of(record)))
+        evidence = fact(str(evidence_of(record)))
         unknown.append((record, evidence, _deciding(record, record.id)))
 
     bare = [_bare(record, judged[record.path]) for record in overlooked(live, judged)]
@@ -138,7 +138,7 @@ def _bare(record: Record, visibility: Visibility) -> Row:
     if reason is None:
         return record, "", ""
 
-    return record, reason.text, next(reversed(reason.commands), f"orbit explain {record.id}")
+    return record, fact(reason.text), next(reversed(reason.commands), f"orbit explain {record.id}")
 
 
 def _deciding(record: Record, name: str = "ID") -> str:

@@ -1,5 +1,6 @@
 """The start page: what a project is, what it has decided, and what happened lately."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from orbit_registry.site.areas import Area, areas_of
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.events import Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
-from orbit_registry.site.language import counted, word
+from orbit_registry.site.language import counted, digits, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, is_made, record_link, status_css
@@ -23,9 +24,19 @@ README = "README.md"
 RECORDS = "records.json"
 LONGEST_TITLE, LONGEST_ABOUT = 60, 220
 DECIDED, LATELY, LATELY_FOLDED = 6, 7, 32
-AREAS, IN_AREA = 4, 2
-"""So many areas are on the page, with so many decisions each."""
-OTHER = Area("other")
+AREAS, IN_AREA = 3, 2
+"""So many areas are on the page, with so many decisions each, below as many of any area."""
+FOLDED_FROM = 3
+"""So many decisions that came on one day without a status are one event."""
+
+
+class Decided(NamedTuple):
+    """Decisions below one heading."""
+
+    records: Sequence[Record]
+    area: Area | None = None
+    total: int = 0
+    """How many decisions its area has."""
 
 
 class Readme(NamedTuple):
@@ -65,7 +76,10 @@ def _sentences(text: str) -> Iterator[str]:
 def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
     """Return the newest decisions that were made, each with its sentence."""
     decisions = [record for record in records if record.kind.in_document]
-    sections = [_area(*each, relations, page) for each in decided(decisions)]
+    sections = [
+        f"{_heading(each, page)}{_list(each.records, relations, page)}"
+        for each in decided(decisions)
+    ]
     if not sections:
         return ""
 
@@ -75,20 +89,26 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     return f'<section class="orbit-made">{heading}{"".join(sections)}{more}</section>'
 
 
-def decided(records: Iterable[Record]) -> list[tuple[Area | None, Sequence[Record]]]:
-    """Return the newest decisions that were made: of each of the areas whose decisions are the
-    newest, or all without an area.
+def decided(records: Iterable[Record]) -> list[Decided]:
+    """Return the newest decisions that were made, and the next ones of the areas whose decisions
+    are the newest; without areas, more of the newest.
     """
     made = made_decisions(records)
     areas = areas_of(made)
     if not areas:
-        return [(None, made[:DECIDED])] if made else []
+        return [Decided(made[:DECIDED])] if made else []
 
+    totals = Counter(areas.values())
     by_area: dict[Area, list[Record]] = {}
-    for record in made:
-        by_area.setdefault(areas.get(record.path, OTHER), []).append(record)
+    for record in made[IN_AREA:]:
+        if record.path in areas:
+            by_area.setdefault(areas[record.path], []).append(record)
 
-    return [(area, by_area[area]) for area in list(by_area)[:AREAS]]
+    shown = [Decided(made[:IN_AREA])]
+    for area in list(by_area)[:AREAS]:
+        shown.append(Decided(by_area[area][:IN_AREA], area, totals[area]))
+
+    return shown
 
 
 def made_decisions(records: Iterable[Record]) -> list[Record]:
@@ -103,10 +123,11 @@ def _last_day(record: Record) -> str:
     return day and day.ljust(len("2026-01-01"), "~")
 
 
-def _area(area: Area | None, records: Sequence[Record], relations: Relations, page: str) -> str:
-    """Return the newest decisions of an area; without one, all of them."""
+def _heading(decided: Decided, page: str) -> str:
+    """Return the heading of the decisions of an area; of the newest ones none."""
+    area = decided.area
     if area is None:
-        return _list(records, relations, page)
+        return ""
 
     name = escape(area.name)
     if area.url:
@@ -114,8 +135,7 @@ def _area(area: Area | None, records: Sequence[Record], relations: Relations, pa
         href = f"{relative(page, target)}{mark}{query}"
         name = f'<a href="{escape(href)}">{name}</a>'
 
-    heading = f'<h3 class="orbit-area">{name} <small>{len(records):,}</small></h3>'
-    return f"{heading}{_list(records[:IN_AREA], relations, page)}"
+    return f'<h3 class="orbit-area">{name} <small>{digits(decided.total)}</small></h3>'
 
 
 def _list(records: Iterable[Record], relations: Relations, page: str) -> str:
@@ -148,12 +168,40 @@ def lately(
     events = [event_of(record, relations) for record in records]
     events = [_with_edit(event, edits.get(event.record.path)) for event in events]
     events += list(_later_edits(events, edits))
-    events.sort(key=lambda event: (event.day, event.record.sort_key), reverse=True)
+    events.sort(key=_when, reverse=True)
 
-    decisive = [event for event in events if not event.is_edit]
+    decisive = _folded(event for event in events if not event.is_edit)
     of_decisions = [event for event in decisive if event.record.kind.in_document]
     first = (of_decisions or decisive or events)[:LATELY]
-    return first, [event for event in events if event not in first][:LATELY_FOLDED]
+    edited = [event for event in events if event.is_edit]
+    others = [event for event in (*decisive, *edited) if event not in first]
+    others.sort(key=_when, reverse=True)
+    return first, others[:LATELY_FOLDED]
+
+
+def _when(event: Event) -> tuple[str, tuple[object, ...]]:
+    return event.day, event.record.sort_key
+
+
+def _folded(events: Iterable[Event]) -> list[Event]:
+    """Return events in their order; decisions that came without a status on one day, as those of
+    a collection that a project begins with, are one event.
+    """
+    added = word("event.added")
+    by_day: dict[tuple[str, str, str], list[Event]] = {}
+    for event in events:
+        came = event.record.kind.in_document and event.verb == added
+        key = (event.day, event.person, "" if came else event.record.path)
+        by_day.setdefault(key, []).append(event)
+
+    folded: list[Event] = []
+    for same in by_day.values():
+        if len(same) < FOLDED_FROM:
+            folded += same
+        else:
+            folded.append(same[0]._replace(others=len(same) - 1))
+
+    return folded
 
 
 def lately_html(first: Sequence[Event], others: Sequence[Event], page: str) -> str:
@@ -225,7 +273,8 @@ def _event(event: Event, page: str) -> str:
     css = status_css(record.status) if not event.is_edit else ""
     day = escape(event.day)
     time = f' <time datetime="{day}">{day}</time>' if day else ""
+    more = f" {word('event.more', n=digits(event.others))}" if event.others else ""
     return (
         f"<li>{record_link(record, page)}"
-        f'<small><b class="{css}">{escape(event.verb)}</b>{by}{time}{about}</small></li>'
+        f'<small><b class="{css}">{escape(event.verb)}</b>{more}{by}{time}{about}</small></li>'
     )

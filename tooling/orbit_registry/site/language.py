@@ -6,7 +6,7 @@ A build chooses its language once; a word that its file lacks is English.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,8 @@ FOLDER = Path(__file__).parent / "languages"
 ENGLISH = "en"
 SCRIPT = "assets/orbit/words.js"
 """The words of the scripts, as a script that is loaded before them."""
+FACTS = "fact."
+"""What the keys of the core's own sentences begin with."""
 IN_SCRIPTS = ("box.", "console.", "copy.", "filter.", "paths.", "results.")
 """What the keys of the scripts' words begin with."""
 _language = ContextVar("language", default=ENGLISH)
@@ -108,6 +110,32 @@ def word_or(key: str, text: str) -> str:
     """Return a text of the core in the language of this build; one that a project wrote stays."""
     is_ours = words_of(ENGLISH).get(key) == text
     return word(key) if is_ours else text
+
+
+def fact(text: str) -> str:
+    """Return a sentence of the core in the language of this build; one that is not known stays."""
+    if _language.get() == ENGLISH:
+        return text
+
+    for key, pattern in _facts():
+        match = pattern.fullmatch(text)
+        if match is not None:
+            parts = {name: fact(part) for name, part in match.groupdict().items()}
+            return word(key, **parts)
+
+    return text
+
+
+@cache
+def _facts() -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return what the core's sentences look like in English, by the keys of their words."""
+    facts = []
+    for key, text in words_of(ENGLISH).items():
+        if key.startswith(FACTS):
+            form = _PLACE.sub(r"(?P<\1>.+?)", re.sub(r"[^\w{}\s]", r"\\\g<0>", text))
+            facts.append((key, re.compile(form)))
+
+    return facts
 
 
 def status_word(status: Status) -> str:

@@ -6,7 +6,7 @@ from itertools import chain
 from orbit_registry.model.record import Record
 from orbit_registry.site import console, health
 from orbit_registry.site.groups import tag_url
-from orbit_registry.site.home import IN_AREA, decided, lately
+from orbit_registry.site.home import decided, lately
 from orbit_registry.site.language import status_word, thing_of, things_of, word
 from orbit_registry.site.lists import Index
 from orbit_registry.site.map import related_edges, verb_within
@@ -88,13 +88,14 @@ def home(data: Published, links: TwinLinks) -> str:
     if made:
         parts.append(f"## {word('home.decided')}")
 
-    for area, records in made:
-        parts += [items(data, records[:IN_AREA] if area else records, links)]
+    parts += [items(data, each.records, links) for each in made]
 
     lines = []
     for event in chain(*lately(data.records, data.relations, {})):
         by = f" {word('record.by', name=escaped(event.person))}" if event.person else ""
-        lines.append(f"- {event.day} {record_link(event.record, links)}: {escaped(event.verb)}{by}")
+        more = f" {word('event.more', n=event.others)}" if event.others else ""
+        which = record_link(event.record, links)
+        lines.append(f"- {event.day} {which}: {escaped(event.verb)}{more}{by}")
 
     if lines:
         parts.append("\n".join([f"## {word('home.lately')}\n", *lines]))

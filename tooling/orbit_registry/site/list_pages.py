@@ -152,7 +152,8 @@ def _search_html(kinds: Sequence[Kind]) -> str:
         for kind in kinds
     ]
     return (
-        '<div data-orbit-results><form class="orbit-lookup" role="search" hidden>'
+        '<div data-orbit-results><form class="orbit-lookup" role="search" '
+        f'aria-label="{word("search.results")}" hidden>'
         f'<label for="orbit-search-text">{word("search.for")}</label>'
         '<input id="orbit-search-text" name="q" type="search" autocomplete="off">'
         f'<button class="md-button" type="submit">{word("search.title")}</button></form>'
@@ -163,11 +164,13 @@ def _search_html(kinds: Sequence[Kind]) -> str:
 
 def _home(lead: str, data: Published, url: str) -> str:
     parts = (_paths(data, url), _counts(data, url), _home_events(data, url))
-    return "\n".join([f'<p class="orbit-about">{escape(lead)}</p>', *parts])
+    about = [f'<p class="orbit-about">{escape(lead)}</p>'] if lead else []
+    return "\n".join([*about, *parts])
 
 
 def _home_markdown(lead: str, data: Published, links: TwinLinks) -> str:
-    return f"{escaped(lead)}\n\n{list_markdown.home(data, links)}"
+    about = [escaped(lead)] if lead else []
+    return "\n\n".join([*about, list_markdown.home(data, links)])
 
 
 def _paths(data: Published, url: str) -> str:

@@ -239,7 +239,8 @@ def _row(
                 f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
             )
 
-        cells.append(f'<td class="orbit-col-{column}">{inner}</td>')
+        label = f' data-label="{escape(name_of(column))}"' if text.isdecimal() else ""
+        cells.append(f'<td class="orbit-col-{column}"{label}>{inner}</td>')
 
     return f'<tr class="orbit-row-{record.phase}">{"".join(cells)}</tr>'
 

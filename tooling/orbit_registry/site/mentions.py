@@ -14,7 +14,7 @@ from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
-from orbit_registry.site.documents import RecordText
+from orbit_registry.site.documents import ProseLoader, RecordText
 from orbit_registry.site.language import counted, status_word, word
 from orbit_registry.site.prose import parsed
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
@@ -43,6 +43,7 @@ def _references_in(text: str, path: str, forms: IdForms) -> References:
     return references_in_text(text, name, forms, parsed(text).structure)
 
 
+_NAME = re.compile(r"\w[\w.-]*\w")
 _LISTS = frozenset({"readme", "index", "_index", "summary"})
 """Names of files that list all decisions, and so say nothing of one."""
 
@@ -118,6 +119,22 @@ def citers_of(
             citers.files[url].append(CitingFile(path, tuple(numbers), page))
 
     return citers
+
+
+def names_another(records: Sequence[Record], loader: ProseLoader) -> bool:
+    """Say whether the text of a record has the id or the file of another one."""
+    owners: dict[str, str] = {}
+    for record in records:
+        owners[record.id] = record.path
+        if record.source is not None and record.source.heading is None:
+            owners[PurePosixPath(record.source.path).name] = record.path
+
+    for record in records:
+        words = set(_NAME.findall(loader.text(record).text))
+        if any(owners.get(name, record.path) != record.path for name in words):
+            return True
+
+    return False
 
 
 def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str, Sequence[Record]]:

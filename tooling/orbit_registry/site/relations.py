@@ -16,7 +16,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
 from orbit_registry.operations.glob_counts import FilesByGlob
-from orbit_registry.site.language import relation_label
+from orbit_registry.site.language import fact, relation_label, word
 from orbit_registry.site.mentions import Citers
 
 LOG = 13  # decisions that the page of one names next to it
@@ -107,8 +107,9 @@ class Relations:
         freshness = self._freshness.get(record.path) if record.phase == "live" else None
         if freshness is None:
             return ""
-        words = "No longer holds" if freshness.state is State.EXPIRED else "May no longer hold"
-        return f"{words}: {'; '.join(reason.message for reason in freshness.reasons)}"
+        is_over = freshness.state is State.EXPIRED
+        words = word("record.expired" if is_over else "record.doubted")
+        return f"{words}: {'; '.join(fact(reason.message) for reason in freshness.reasons)}"
 
     def votes(self, record: Record) -> dict[str, Any] | None:
         """Return count, day of the last one, and how many each of the last months had;

@@ -5,6 +5,8 @@ from collections.abc import Container, Sequence
 from html import escape, unescape
 from typing import Any, TypedDict
 
+from orbit_registry.lifecycle.built import Built, State
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import expires_at, freshness_fields
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
@@ -13,7 +15,7 @@ from orbit_registry.site.check import resolved
 from orbit_registry.site.events import history_of
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
-from orbit_registry.site.language import labels_of, status_word
+from orbit_registry.site.language import fact, labels_of, status_word, word
 from orbit_registry.site.mentions import Citers
 from orbit_registry.site.prose import card_id
 from orbit_registry.site.relations import Relations
@@ -80,10 +82,10 @@ def freshness_words(record: Record) -> str:
     end = expires_at(record)
     parts = []
     if verified_at:
-        person = f" by {by}" if by else ""
-        parts.append(f"on {verified_at[:10]}{person}")
+        person = f" {word('record.by', name=by)}" if by else ""
+        parts.append(f"{word('record.on', day=verified_at[:10])}{person}")
     if end:
-        parts.append(f"until {end:%Y-%m-%d}")
+        parts.append(word("record.until", day=f"{end:%Y-%m-%d}"))
 
     return ", ".join(parts)
 
@@ -128,7 +130,7 @@ def _state(record: Record, relations: Relations) -> dict[str, Any]:
 
     return {
         "sentence": relations.sentence(record),
-        "status_word": record.status.word,
+        "status_word": status_word(record.status),
         "status_class": status_css(record.status),
         "status_raw": raw,
         "is_live": is_live,
@@ -142,13 +144,34 @@ def _life(record: Record, relations: Relations) -> dict[str, Any]:
     history = [{"day": each.day, "verb": each.verb, "person": each.person} for each in events]
     return {
         "doubts": relations.doubts(record),
-        "review_due": relations.due.get(record.path),
-        "built": relations.built.get(record.path),
+        "review_due": _review(relations.due.get(record.path)),
+        "built": _built(relations.built.get(record.path)),
         "freshness": freshness_words(record),
         "votes": relations.votes(record),
         "checks": relations.checks.get(record.path),
         "history": history,
     }
+
+
+def _review(due: Due | None) -> dict[str, Any] | None:
+    """Return since when a record is to be looked at again, and why."""
+    if due is None:
+        return None
+
+    return {"since": due.since, "mark": fact(due.mark), "reasons": [*map(fact, due.reasons)]}
+
+
+def _built(built: Built | None) -> dict[str, Any] | None:
+    """Return whether the code follows a decision, and what shows it; None if that can't be said.
+
+    Of what is built, the evidence alone says why.
+    """
+    if built is None or built.state is State.UNKNOWN:
+        return None
+
+    why = [] if built.state is State.BUILT and built.evidence else [built.why]
+    facts = [fact(text) for text in (*why, *built.evidence)]
+    return {"words": fact(built.words), "differs": built.differs, "facts": facts}
 
 
 def _words_of(record: Record, page: str, groups: Groups) -> dict[str, Any]:

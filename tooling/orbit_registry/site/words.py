@@ -8,7 +8,7 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
-from orbit_registry.site.language import status_word
+from orbit_registry.site.language import fact, status_word
 from orbit_registry.site.sanitize import headline, unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -156,7 +156,7 @@ def chip(record: Record) -> str:
 
 def built_word(built: Built | None) -> str:
     """Return whether the code follows a decision, as a word; empty if that can't be said."""
-    return "" if built is None or built.state is State.UNKNOWN else built.words
+    return "" if built is None or built.state is State.UNKNOWN else fact(built.words)
 
 
 def built_chip(built: Built | None) -> str:
@@ -164,12 +164,16 @@ def built_chip(built: Built | None) -> str:
     if built is None or not built.differs:
         return ""
 
-    return f' <span class="orbit-chip orbit-doubt">{escape(built.words)}</span>'
+    return f' <span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
 
 
 def review_chip(due: Due | None) -> str:
     """Return since when a record is to be looked at again, as a word; empty if it is not."""
-    return "" if due is None else f' <span class="orbit-chip orbit-doubt">{escape(due.mark)}</span>'
+    return (
+        ""
+        if due is None
+        else f' <span class="orbit-chip orbit-doubt">{escape(fact(due.mark))}</span>'
+    )
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:
