@@ -2,8 +2,9 @@
 
 Shapes follow what real collections showed: records of about 1.3 kB, words in a Zipf distribution,
 three globs a record (directories, extensions, files, few with a star inside, one in a hundred
-without a root; three in a hundred match no file any more), one record in ten a decision with its
-prose in a document (a file of its own, or an entry of a log), one in five voted for.
+without a root; three in a hundred match no file any more), one record in ten a decision with two
+rejected options and its prose in a document (a file of its own, or an entry of a log), one in five
+voted for.
 """
 
 import hashlib
@@ -426,9 +427,14 @@ def _decision(
         f"date: '{created[:10]}'\nfeature: {feature}\nsource: {{path: {path}{heading}, "
         f"authority: record}}\n"
         f"{_scope(chance, tree)}"
+        f"rejected:\n{_rejected(words)}{_rejected(words)}"
         f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
     )
     _write(root / ".orbit/adrs" / record_id / "adr.yaml", text)
+
+
+def _rejected(words: Words) -> str:
+    return f"  - {{option: {' '.join(words.take(2)).capitalize()}, reason: {words.sentence(9)}}}\n"
 
 
 def _write(path: Path, text: str) -> None:

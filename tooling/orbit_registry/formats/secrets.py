@@ -127,19 +127,19 @@ _NAMED = (
 """`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`; `_is_random` judges the value."""
 
 
-def _grouped(needles: Iterable[str], after: str = "") -> str:
+def _grouped(needles: Iterable[str]) -> str:
     """Return a pattern of all needles in which each first character is tried once."""
     groups: dict[str, list[str]] = {}
     for needle in needles:
         length = 2 if needle.startswith("\\") else 1
         groups.setdefault(needle[:length], []).append(needle[length:])
 
-    return "|".join(f"{first}(?:{'|'.join(rests)}){after}" for first, rests in groups.items())
+    return "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in groups.items())
 
 
 _FORM_NEEDLES = _grouped(chain.from_iterable(form.needles for form in _FORMS))
-_NAME_NEEDLES = _grouped(_name_ends(), after=_NEAR_VALUE)
-_NAME_NEEDLES += f"|b{_BEARER}|B{_BEARER}"
+_NAME_NEEDLES = f"(?:{_grouped(_name_ends())}){_NEAR_VALUE}", f"[bB]{_BEARER}"
+"""Two patterns: only one that begins with its alternatives is looked for by their first letters."""
 _NAME_PARTS = frozenset({"key", "bearer", *(row["word"].lower() for row in _TABLE["names"])})
 """What a text in lower case has where a name of a secret value may be in it."""
 _compiled = cache(re.compile)
@@ -160,7 +160,7 @@ def may_hold_secret(text: str) -> bool:
         if not any(part in lower for part in _NAME_PARTS):
             return False
 
-    return _compiled(_NAME_NEEDLES).search(text) is not None
+    return any(_compiled(needles).search(text) for needles in _NAME_NEEDLES)
 
 
 _LEAST_OF_FORM = 2.3

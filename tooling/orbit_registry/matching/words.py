@@ -164,16 +164,9 @@ and its counts there; of each identifier the slots.
 
 def _buckets(index: Index) -> list[Bucket]:
     """Return what is known of words and identifiers, by their hash."""
+    postings = index.postings
     names: dict[str, list[int]] = {}
-    postings: dict[str, tuple[float, list[int], list[int]]] = {
-        term: (index.worth(term), [], []) for term in index.frequencies
-    }
     for slot, text in enumerate(index.texts):
-        for term, count in text.counts.items():
-            _, slots, counts = postings[term]
-            slots.append(slot)
-            counts.append(count)
-
         for name in text.names:
             names.setdefault(name, []).append(slot)
 
@@ -187,8 +180,8 @@ def _buckets(index: Index) -> list[Bucket]:
 
     for form, term in sorted(index.forms.items()):
         bucket_of(form)[0][form] = term
-    for term, posting in sorted(postings.items()):
-        bucket_of(term)[1][term] = posting
+    for term, (slots, counts) in sorted(postings.items()):
+        bucket_of(term)[1][term] = index.worth(term), slots, counts
     for name, slots in sorted(names.items()):
         bucket_of(name)[2][name] = slots
 

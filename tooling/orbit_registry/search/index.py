@@ -49,12 +49,26 @@ class Index:
         """`texts` are what words count, by key."""
         self.keys = sorted(texts)
         self.texts = [texts[key] for key in self.keys]
-        self._postings: dict[str, Posting] = {}
+
+    @cached_property
+    def postings(self) -> Mapping[str, Posting]:
+        """The slots of the texts that have each term, and what it counts in each."""
+        postings: dict[str, tuple[list[int], list[int]]] = {}
+        for slot, text in enumerate(self.texts):
+            for term, count in text.counts.items():
+                posting = postings.get(term)
+                if posting is None:
+                    postings[term] = [slot], [count]
+                else:
+                    posting[0].append(slot)
+                    posting[1].append(count)
+
+        return postings
 
     @cached_property
     def frequencies(self) -> Counts:
         """In how many texts each term is."""
-        return Counter(chain.from_iterable(text.counts for text in self.texts))
+        return {term: len(slots) for term, (slots, _) in self.postings.items()}
 
     @cached_property
     def term_of(self) -> Mapping[str, str]:
@@ -80,13 +94,7 @@ class Index:
 
     def posting(self, term: str) -> Posting:
         """Return the slots of the texts that have a term, and what it counts in each."""
-        posting = self._postings.get(term)
-        if posting is None:
-            slots = [slot for slot, text in enumerate(self.texts) if term in text.counts]
-            posting = slots, [self.texts[slot].counts[term] for slot in slots]
-            self._postings[term] = posting
-
-        return posting
+        return self.postings.get(term, ((), ()))
 
     def holders(self, term: str) -> Sequence[int]:
         """Return the slots of the texts that have a term."""

@@ -3,6 +3,7 @@ the words by which a prompt or an import names one.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
@@ -161,6 +162,7 @@ def _options_of(
         for record in live
         if record.kind.in_document
     ]
+    by_word = _by_word(decisions)
 
     most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
 
@@ -169,7 +171,7 @@ def _options_of(
         return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
 
     for record in with_options:
-        yield record, list(_named_options(record, decisions, is_common))
+        yield record, list(_named_options(record, by_word, is_common))
 
 
 def _order(record: Record) -> tuple[str, str]:
@@ -182,24 +184,42 @@ def _accepted(record: Record) -> tuple[str, ...]:
     return tuple(f" {' '.join(words(form, whole=True))} " for form in forms)
 
 
-def _named_options(
-    record: Record, decisions: Sequence[_Decision], is_common: IsCommon
-) -> Iterator[tuple[RejectedOption, Sequence[str]]]:
-    accepted: list[str] = []
+def _by_word(decisions: Iterable[_Decision]) -> Mapping[str, Sequence[_Decision]]:
+    """Return the decisions by each word of what they accepted."""
+    by_word: defaultdict[str, list[_Decision]] = defaultdict(list)
     for decision in decisions:
-        is_later = decision.order > _order(record) or not all(decision.order)
-        if is_later or decision.path == record.path:
-            accepted += decision.accepted
+        for word in set(" ".join(decision.accepted).split()):
+            by_word[word].append(decision)
 
+    return by_word
+
+
+def _named_options(
+    record: Record, by_word: Mapping[str, Sequence[_Decision]], is_common: IsCommon
+) -> Iterator[tuple[RejectedOption, Sequence[str]]]:
     for option in record.rejected:
         phrases: list[str] = []
         for phrase in dict.fromkeys(_phrases(option, is_common)):
-            name = f" {phrase.lstrip(EXACT)} "
-            if not any(name in text for text in accepted):
+            name = phrase.lstrip(EXACT)
+            if name and not _is_accepted(name, record, by_word):
                 phrases.append(phrase)
 
         if phrases:
             yield option, phrases
+
+
+def _is_accepted(name: str, record: Record, by_word: Mapping[str, Sequence[_Decision]]) -> bool:
+    """Say whether the record itself, or a decision after it, accepted what has a name."""
+    # Few decisions have the rarest word of a name, and each that accepted it has all of them.
+    candidates = min((by_word.get(word, ()) for word in name.split()), key=len)
+    order = _order(record)
+    for decision in candidates:
+        is_later = decision.order > order or not all(decision.order)
+        counts = is_later or decision.path == record.path
+        if counts and any(f" {name} " in text for text in decision.accepted):
+            return True
+
+    return False
 
 
 def _line(option: RejectedOption) -> str:

@@ -20,29 +20,32 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import RefusedError, SnapshotError, UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
-from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
+from orbit_registry.hook.words import LONGEST_WORD, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.lifecycle.verdicts import verdicts
+from orbit_registry.matching.words import Words
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, digests_of
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import K1, UNKNOWN, B
+from orbit_registry.search.index import K1, B, index_of
 from orbit_registry.search.query import MARKS
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
     LOCAL,
     TEXTS,
+    WORDS,
     Rows,
     citations_of,
     extra_tables,
     meta_of,
     rows_of,
     sources_of,
+    word_rows,
 )
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
@@ -68,8 +71,7 @@ ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|men
 
 
 def _make_search(connection: duckdb.DuckDBPyConnection) -> None:
-    """Weigh the words of the texts that were filled in, and make the macro `search`."""
-    connection.execute("INSERT INTO stop_words SELECT unnest(?::VARCHAR[])", [[*STOP_WORDS]])
+    """Make the macro `search`, which adds what words weigh."""
     text = SEARCH.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))
@@ -84,7 +86,6 @@ _VALUES = {
     "endings": ENDINGS,
     "k1": str(K1),
     "b": str(B),
-    "unknown": str(UNKNOWN),
 }
 
 
@@ -231,7 +232,7 @@ def write_database(
     try:
         with engine() as connection:
             hashes = _hashes_in(connection, earlier) if earlier is not None else {}
-            names = (*CONTENT, *LOCAL, TEXTS, *extra_tables())
+            names = (*CONTENT, *LOCAL, TEXTS, WORDS, *extra_tables())
             tables = {table: rows.of(table) for table in names}
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
             # until the next sync.
@@ -370,7 +371,8 @@ def export_snapshot(
         message = "a record's vector contains all its text, also what `site.publish` withholds"
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
 
-    rows = shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
+    reading = reading or Reading(workspace)
+    rows = shared_rows(workspace, reading, unfiltered=everything, with_words=True)
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -389,6 +391,7 @@ def export_snapshot(
         tables = {table: rows.shared.get(table, ()) for table in CONTENT}
         tables["vote_keys"] = rows.local.get("vote_keys", ())
         tables[TEXTS] = rows.shared.get(TEXTS, ())
+        tables[WORDS] = rows.local.get(WORDS, ())
         names = [*CONTENT, "meta"]
         paths = [file]
         with engine() as connection, new_database(connection, temporary):
@@ -414,9 +417,17 @@ def export_snapshot(
 
 
 def shared_rows(
-    workspace: Workspace, reading: Reading, *, unfiltered: bool, only_shown: bool = False
+    workspace: Workspace,
+    reading: Reading,
+    *,
+    unfiltered: bool,
+    only_shown: bool = False,
+    with_words: bool = False,
 ) -> Rows:
-    """Return the rows of what others may read; with `only_shown` of what the site has pages for."""
+    """Return the rows of what others may read; with `only_shown` of what the site has pages for.
+
+    `with_words` weighs the words of these records alone: nothing is seen of those of others.
+    """
     prose = reading.prose
     shared = list(reading.collection.records)
     if workspace.config.inbox == "local":
@@ -443,6 +454,7 @@ def shared_rows(
         cache=workspace.cache,
         digests=digests,
         kinds=workspace.kinds.fingerprint,
+        words=word_rows(index_of(records, workspace.cache)) if with_words else (),
     )
 
 
@@ -494,6 +506,7 @@ def local_rows(
         citations=citations_of(workspace, records, report.tracked),
         imports=imports,
         skills=list(map(_without_secrets, skills)),
+        words=word_rows(Words(workspace, reading.filled).index),
     )
 
 

@@ -14,6 +14,7 @@ from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
 from orbit_registry.formats.markdown import path_from_root, split_link
 from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic
@@ -35,7 +36,7 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.seams import Table, add, extras, load
 from orbit_registry.search.chunks import Chunk, chunks_of
-from orbit_registry.search.text import stem
+from orbit_registry.search.index import Index
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
 from orbit_registry.workspace.cache import Cache, code_version, digest, to_row
@@ -221,8 +222,8 @@ LOCAL = (
     "vote_keys",
 )
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
-TEXTS = "search_texts"
-"""The table of what words count in each text; `search.sql` weighs them."""
+TEXTS, WORDS = "search_texts", "search_words"
+"""The tables of what words count in each text, and of what a word weighs at most."""
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Returns a row in the form that is hashed and filled in: JSON without spaces."""
 
@@ -258,6 +259,7 @@ def rows_of(
     cache: Cache | None = None,
     digests: Mapping[str, str] = MappingProxyType({}),
     kinds: str = "",
+    words: Iterable[Row] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
@@ -266,6 +268,7 @@ def rows_of(
     (`references_in`), `citations` what other files name (`citation_rows`), `imports` what files
     import of scopes. `skills` are free of secrets. `cache` has the rows of records whose `digests`,
     by path, did not change, and what their words count; `kinds` is a hash of what kinds there are.
+    `words` are what the macro `search` knows of words (`word_rows`).
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -310,6 +313,7 @@ def rows_of(
         local["skills"].append(encode(_skill_row(skill)))
         local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
 
+    local[WORDS] = list(map(encode, words))
     local.update(_rows_of_extras(chosen))
     return Rows(shared, local, hashes)
 
@@ -322,7 +326,7 @@ def _rows_of_extras(records: Sequence[Record]) -> dict[str, list[str]]:
 def extra_tables() -> dict[str, Table]:
     """Return the tables that extras add, by name."""
     tables: dict[str, Table] = {}
-    taken: dict[str, object] = dict.fromkeys((*CONTENT, *LOCAL, TEXTS))
+    taken: dict[str, object] = dict.fromkeys((*CONTENT, *LOCAL, TEXTS, WORDS))
     for extra in extras():
         add(taken, extra.tables, "table", extra.name)
         tables |= extra.tables
@@ -457,10 +461,16 @@ def _text_row(name: str, part: int, text: Fields) -> str:
         "length": sum(counted.counts.values()),
         "terms": [*counted.counts],
         "counts": [*counted.counts.values()],
-        "words": counted.forms,
-        "stems": [*map(stem, counted.forms)],
     }
     return encode(row)
+
+
+def word_rows(index: Index) -> Iterator[Row]:
+    """Yield each word with its term and what that weighs at most; the empty word is in no text."""
+    worths = {term: round(index.worth(term), 6) for term in ("", *index.frequencies)}
+    terms = {**index.term_of, **dict.fromkeys(STOP_WORDS)}
+    for word, term in sorted({**terms, "": ""}.items()):
+        yield {"word": word, "term": term or "", "worth": 0.0 if term is None else worths[term]}
 
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:

@@ -1,32 +1,4 @@
--- Weighs the words of texts as search/index.py does, and makes search(text), which adds what the terms of a text weigh.
-
--- A word of no text is worth less than the logarithm says: among few texts it would outweigh all that is there.
-INSERT INTO search_words
-WITH total AS (
-    SELECT count(*)::DOUBLE AS texts FROM search_texts
-), frequencies AS (
-    SELECT term, count(*)::DOUBLE AS texts FROM (SELECT unnest(terms) AS term FROM search_texts) GROUP BY term
-), worths AS (
-    SELECT f.term, ln(1 + (t.texts - f.texts + 0.5) / (f.texts + 0.5)) AS worth FROM frequencies AS f, total AS t
-), unknown AS (
-    SELECT CASE texts
-        WHEN 0 THEN ln(2)
-        ELSE least(ln(1 + (texts + 0.5) / 0.5), @unknown@ * ln(1 + (texts - 0.5) / 1.5))
-    END AS worth
-    FROM total
-), forms AS (
-    SELECT DISTINCT word, term FROM (SELECT unnest(words) AS word, unnest(stems) AS term FROM search_texts)
-    UNION
-    SELECT term, term FROM worths WHERE term NOT IN (SELECT unnest(words) FROM search_texts)
-), weighed AS (
-    SELECT f.word, f.term, w.worth FROM forms AS f JOIN worths AS w ON w.term = f.term ANTI JOIN stop_words AS s ON s.word = f.word
-    UNION ALL
-    SELECT word, '', 0 FROM stop_words
-    UNION ALL
-    SELECT '', '', worth FROM unknown
-)
-SELECT word, term, round(worth, 6) FROM weighed ORDER BY ALL;
-DROP TABLE stop_words;
+-- Makes search(text), which adds what the terms of a text weigh, as search/index.py does.
 
 CREATE VIEW search_terms AS
 SELECT t.term, t.record_id, t.part, round(w.worth * t.count / (t.count + @k1@ * (1 - @b@ + @b@ * t.length / n.length)), 6) AS weight

@@ -12,10 +12,21 @@ from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_forms
 _PART = re.compile(r"%\{(?P<name>\w+)\}")
 
 
-@cache
+class _Pattern:
+    """A pattern that is compiled when something is asked of it: few runs read a document."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(re.compile(_text(self._name)), attribute)
+        setattr(self, attribute, value)  # the next time it is there
+        return value
+
+
 def pattern(name: str) -> re.Pattern[str]:
     """Return a pattern by its name; `%{name}` in it is another one, or a list of the vocabulary."""
-    return re.compile(_text(name))
+    return cast("re.Pattern[str]", _Pattern(name))
 
 
 @cache
