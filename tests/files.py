@@ -24,7 +24,7 @@ def make_workspace(root: Path, settings: str = "") -> Path:
     return root
 
 
-def write_record(root: Path, path: str, **fields: object) -> Path:
+def write_record(root: Path, path: str, /, **fields: object) -> Path:
     """Write a record, whose id is the name of its folder: JSON is YAML."""
     name = path.split("/")[-2]
     uid = f"{int.from_bytes(name.encode(), 'big'):032x}"[-32:]

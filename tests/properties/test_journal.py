@@ -94,7 +94,7 @@ def test_a_step_that_was_begun_ends_done_or_undone(
                     f"{change.before}{change.after} edited" if state == "foreign" else change.before
                 )
         else:
-            assert message == "finished step"
+            assert message.startswith("finished step (")
             assert now == [change.after for change in changes]
         assert not unfinished_steps(workspace)
         assert recover(workspace) == []

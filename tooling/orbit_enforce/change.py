@@ -12,6 +12,7 @@ from functools import cached_property
 from orbit_enforce.kind import FILE_LIMIT, Tree, decoded
 from orbit_registry.formats.code_tree import UnreadableError
 from orbit_registry.repository.change import Change, change_since
+from orbit_registry.repository.policy import is_within
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
 
@@ -29,7 +30,8 @@ class CodeChange(Change):
 
     def aliases(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield names under which changed files count too, each with the file: the name before a
-        move, and the names that links give; an empty file where a new link leaves the project.
+        move, and the names that links give; an empty file where a new link leads to what no check
+        reads: out of the project, or to the records.
         """
         for path, old in self.earlier.items():
             if old not in ("", path):
@@ -45,12 +47,13 @@ class CodeChange(Change):
                 continue
 
             is_new = link in self.earlier
-            if not target.is_relative_to(root) or target == root:
+            is_read = target.is_relative_to(root) and target != root
+            inner = target.relative_to(root).as_posix() if is_read else ""
+            if not is_read or is_within(inner, ORBIT):
                 if is_new:
                     yield link, ""
                 continue
 
-            inner = target.relative_to(root).as_posix()
             for path in paths if is_new else self.earlier:
                 if path == inner or path.startswith(f"{inner}/"):
                     yield link + path[len(inner) :], path

@@ -30,6 +30,7 @@ from orbit_enforce.spec import KINDS_PAGE, LEVELS, DecisionCheck, checks_named, 
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError
 from orbit_registry.formats.code_tree import NO_AST_GREP, NotRunError, UnreadableError
 from orbit_registry.formats.position import Position, YamlProblemError
+from orbit_registry.formats.syntax import syntax_of
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
@@ -418,6 +419,10 @@ _LFS_POINTER = "version https://git-lfs.github.com/spec/"
 
 
 def _is_text(file: Path) -> bool:
+    """Say whether a file is code by its name, or has no NUL in its beginning."""
+    if syntax_of(file.name) is not None:
+        return True
+
     with file.open("rb") as stream:
         return b"\0" not in stream.read(8_000)
 
@@ -556,7 +561,7 @@ def _add_moved_out(run: Run, change: CodeChange, checks: Mapping[str, DecisionCh
         }
         unread = [name for name, path in names.items() if not path]
         for name in unread:
-            message = f"{check.name} is not run on {name}: it is a link out of the project"
+            message = f"{check.name} is not run on {name}: it is a link to what no check reads"
             severity = LEVELS[check.level]
             report.add(check, "ORB1004", message, Location(name), severity=severity)
 

@@ -472,9 +472,8 @@ def query_command(
 ) -> None:
     """Ask a lake one SQL question, read only.
 
-    orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake
-    s3://decisions/lake orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake
-    --repository example/shop
+    orbit fleet query "SELECT repository, id FROM records WHERE kind = 'adr'" --lake /srv/lake
+    orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
     """
     result = ask_lake(
         Lake(lake), sql, repository, engine=engine, on_engine=on_engine, limits=limits

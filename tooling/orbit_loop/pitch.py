@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import product, takewhile
 from typing import Any
 
-from orbit_loop.plan import ask_sources, capacity, recent_retros
+from orbit_loop.plan import ask_sources, capacity, outcomes_of, recent_retros
 from orbit_loop.retro import failures
 from orbit_loop.retro.form import COMPLETED
 from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
@@ -120,42 +120,35 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     if room["available"] == 0:
         result = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
     else:
-        failed = [
-            (failure, _subject_of_failure(failure))
-            for failure in failures.open_failures(records, now)
-        ]
-        worked = [*_worked(records)]
-        reasons = (
-            (candidate.id, _exclusion_reason(candidate, failed, now)) for candidate in candidates
-        )
-        excluded = {record_id: reason for record_id, reason in reasons if reason}
-        ranked = sorted(
-            (
-                _score(candidate, failed, worked)
-                for candidate in candidates
-                if candidate.id not in excluded
-            ),
-            key=lambda entry: (-entry.score, entry.candidate.id),
-        )
-
-        out = tuple(
-            (candidate, excluded[candidate.id])
-            for candidate in candidates
-            if candidate.id in excluded
-        )
-        result = Pitch(
-            tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings)
-        )
+        ranked, left_out = _ranked(records, candidates, now)
+        reason = "" if ranked else "nothing to pitch"
+        result = Pitch(tuple(ranked[:most]), tuple(left_out), room, reason, tuple(warnings))
 
     ids = [entry.candidate.id for entry in result.pitched if entry.candidate.kind == ADR]
-    write_event(
-        workspace,
-        events.PITCHED,
-        ids,
-        {"pitched": len(result.pitched), "reason": result.reason or None},
-    )
-
+    details = {"pitched": len(result.pitched), "reason": result.reason or None}
+    write_event(workspace, events.PITCHED, ids, details)
     return result
+
+
+def _ranked(
+    records: RecordSet, candidates: Iterable[Candidate], now: datetime
+) -> tuple[list[RankedCandidate], list[tuple[Candidate, str]]]:
+    """Return candidates, the best first, and those left out, with the reason."""
+    opened = failures.open_failures(records, now)
+    failed = [(failure, _subject_of_failure(failure)) for failure in opened]
+    worked = list(_worked(records))
+
+    ranked: list[RankedCandidate] = []
+    left_out: list[tuple[Candidate, str]] = []
+    for candidate in candidates:
+        reason = _exclusion_reason(candidate, failed, now)
+        if reason:
+            left_out.append((candidate, reason))
+        else:
+            ranked.append(_score(candidate, failed, worked))
+
+    ranked.sort(key=lambda entry: (-entry.score, entry.candidate.id))
+    return ranked, left_out
 
 
 def verdict(
@@ -293,11 +286,10 @@ def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:
             yield record.id, _subject(record)
 
     for retro in recent_retros(records):
-        outcomes: Any = retro.data.get("outcomes", ())
-        for outcome in outcomes:
-            if outcome.get("result") == COMPLETED:
-                target = failures.target_from(outcome.get("target"))
-                yield f"{target} in {retro.id}", Subject(names=frozenset({str(target), target.id}))
+        for outcome in outcomes_of(retro):
+            if outcome.result == COMPLETED:
+                names = frozenset({str(outcome.target), outcome.target.id})
+                yield f"{outcome.target} in {retro.id}", Subject(names=names)
 
 
 def _exclusion_reason(
@@ -320,28 +312,21 @@ def _score(
 ) -> RankedCandidate:
     factors = [("base", BASE, "every candidate has it")]
     if candidate.priority:
-        factors.append(
-            (
-                "priority",
-                round(PER_PRIORITY * candidate.priority, 4),
-                f"{candidate.priority:.2f} of 1",
-            )
-        )
+        worth = round(PER_PRIORITY * candidate.priority, 4)
+        factors.append(("priority", worth, f"{candidate.priority:.2f} of 1"))
 
-    near = [
-        (str(failures.target_of(record)), candidate.ground.shared(ground))
-        for record, ground in failed
-    ]
-    factors += [
-        ("failed", PER_FAILURE, f"{name} failed; {reason}") for name, reason in near if reason
-    ][:MOST_FACTORS]
-    good = [
-        (name, candidate.ground.shared(ground))
-        for name, ground in worked
-        if not ground.names & {candidate.id}
-    ]
-    done = [("worked", PER_SUCCESS, f"{name} worked; {reason}") for name, reason in good if reason]
-    return RankedCandidate(candidate, (*factors, *done[:MOST_FACTORS]))
+    near = []
+    for record, ground in failed:
+        if reason := candidate.ground.shared(ground):
+            near.append(("failed", PER_FAILURE, f"{failures.target_of(record)} failed; {reason}"))
+
+    done = []
+    for name, ground in worked:
+        reason = candidate.ground.shared(ground)
+        if reason and candidate.id not in ground.names:
+            done.append(("worked", PER_SUCCESS, f"{name} worked; {reason}"))
+
+    return RankedCandidate(candidate, (*factors, *near[:MOST_FACTORS], *done[:MOST_FACTORS]))
 
 
 def _overlap(glob: str, other: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from orbit_loop.retro import failures
 from orbit_loop.retro.ensure import refuse_constant
-from orbit_loop.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED
+from orbit_loop.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, Outcome, recorded_outcome
 from orbit_loop.retro.keep import KIND as RETRO
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.secrets import without_secrets
@@ -195,7 +195,7 @@ def recent_retros(records: RecordSet) -> list[Record]:
 
 def _retro(record: Record) -> dict[str, Any]:
     target = failures.target_from(record.data.get("trigger"))
-    results = [outcome.get("result") for outcome in _outcomes(record)]
+    results = [outcome.result for outcome in outcomes_of(record)]
     return {
         "loop_id": target.id if target.type == "loop" else f"{target.type}:{target.id}",
         "summary": record.text("summary") or record.title,
@@ -209,17 +209,16 @@ def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
     tools: dict[str, Counter[str]] = defaultdict(Counter)
     tried: dict[int, Counter[str]] = defaultdict(Counter)
     live = [record for record in records.of_kind(RETRO) if record.phase == "live"]
-    for outcome in chain.from_iterable(map(_outcomes, live)):
-        result, attempts = outcome.get("result"), outcome.get("attempts")
-        is_command = failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
-        if result not in (COMPLETED, FAILED) or attempts == 0 or is_command:
+    for outcome in chain.from_iterable(map(outcomes_of, live)):
+        is_command = outcome.target.type == COMMAND_PURPOSE
+        if outcome.result not in (COMPLETED, FAILED) or outcome.attempts == 0 or is_command:
             continue
 
-        for tool in outcome.get("tools", ()):
-            tools[str(tool)][result] += 1
+        for tool in outcome.tools:
+            tools[tool][outcome.result] += 1
 
-        if isinstance(attempts, int):
-            tried[attempts][result] += 1
+        if outcome.attempts is not None:
+            tried[outcome.attempts][outcome.result] += 1
 
     def rank(name: str) -> tuple[float, int, str]:
         return -tools[name][COMPLETED] / tools[name].total(), -tools[name].total(), name
@@ -238,9 +237,10 @@ def _ended(count: Counter[str]) -> dict[str, int]:
     return {COMPLETED: count[COMPLETED], FAILED: count[FAILED]}
 
 
-def _outcomes(record: Record) -> Sequence[Mapping[str, Any]]:
+def outcomes_of(record: Record) -> list[Outcome]:
+    """Return the outcomes of a recorded retro."""
     data: Mapping[str, Any] = record.data
-    return [*data.get("outcomes", ())]
+    return list(map(recorded_outcome, data.get("outcomes", ())))
 
 
 def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]:
@@ -331,8 +331,10 @@ def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
     return True
 
 
-def plan_text(data: Mapping[str, Any]) -> str:
-    """Return a plan brief as text."""
+def plan_text(data: Mapping[str, Any], of_work: str = "") -> str:
+    """Return a plan brief as text; `of_work` is the brief for the work ahead, which has its
+    learnings.
+    """
     free, waiting, news = data["capacity"], data["queue"], data["recent_events"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
     failed = [{**entry, "until": entry["until"] or "cleared"} for entry in data["failed_targets"]]
@@ -351,9 +353,12 @@ def plan_text(data: Mapping[str, Any]) -> str:
     pitch = "{at:.10}  {target} {verdict} by {by}"
     lines += _section("pitched before", data["recent_pitch_history"], pitch)
     lines.append(f"system health: {_words(data['system_health'])}")
-    lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
+    if not of_work:
+        lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
     lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
     lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
+    if of_work:
+        lines += ["", of_work]
     return "\n".join(lines)
 
 

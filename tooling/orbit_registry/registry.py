@@ -208,13 +208,18 @@ class Registry(Verbs):
         """Return the person or agent who runs this."""
         return current_author(self.workspace.git, model=model)
 
-    def recover(self) -> None:
-        """Finish or undo interrupted writes, unless another process is writing now."""
-        if unfinished_steps(self.workspace):
-            from orbit_registry.repository.writer import finish_steps
+    def recover(self) -> list[str]:
+        """Finish or undo interrupted writes, unless another process is writing now; return what was
+        done, in words.
+        """
+        if not unfinished_steps(self.workspace):
+            return []
 
-            finish_steps(self.workspace)
-            self.refresh()
+        from orbit_registry.repository.writer import finish_steps
+
+        done = finish_steps(self.workspace)
+        self.refresh()
+        return done
 
     def add_adr(
         self, decision: adrs.NewAdr, *, admit: PreWriteHook | None = None, dry_run: bool = False

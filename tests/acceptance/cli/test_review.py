@@ -251,3 +251,12 @@ def test_a_condition_that_is_added_waits_for_later_commits(shell: Any) -> None:
     )
     (row,) = shell.json("list", "--due")[1]["data"]
     assert row["id"] == decision
+
+
+def test_what_waits_is_not_listed_as_what_may_no_longer_hold(shell: Any) -> None:
+    waiting = str(shell.data(*RULE, "--path", "gone/**")["id"])
+    live = shell.learn("Look at both sides", "--path", "gone/**")
+
+    review = shell.data("review")
+    assert [record["id"] for record in review["waiting"]] == [waiting]
+    assert [record["id"] for record in review["stale"]] == [live]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.hook.conftest import bring_up_to_date
+from tests.acceptance.hook.conftest import bring_up_to_date, run_client
 from tests.acceptance.hook.replies import ids
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
@@ -73,6 +73,15 @@ def text_of(reply: dict[str, Any]) -> str:
 
 def edit(path: str) -> dict[str, object]:
     return {"tool_name": "Edit", "tool_input": {"file_path": path}}
+
+
+def test_an_agent_that_was_started_above_the_project_is_answered(root: Path) -> None:
+    tracked(root, {"src/pay.py": "# see ADR-0002\ntotal = 0\n"})
+    above = root.parent
+    call = {"hook_event_name": "PreToolUse", "session_id": "above", "cwd": str(above)}
+    payload = json.dumps({**call, **edit(f"{root}/src/pay.py")}).encode()
+
+    assert ids(json.loads(run_client(above, payload))) == ["ADR-0002"]
 
 
 def test_a_file_that_cites_a_decision_leads_to_it_from_the_import_on(

@@ -64,7 +64,12 @@ def problem(case: Mapping[str, Any], result: CaptureResult) -> str:
 
 @pytest.mark.parametrize(
     ("name", "number", "fewest"),
-    [("stumbles.yaml", 0, 14), *(("unseen.yaml", number, 7) for number in range(5))],
+    [
+        ("stumbles.yaml", 0, 14),
+        *(("unseen.yaml", number, 7) for number in range(5)),
+        ("unseen.yaml", 5, 17),
+        ("unseen.yaml", 6, 11),
+    ],
 )
 def test_most_stumbles_are_found(
     tmp_path: Path, git: Git, name: str, number: int, fewest: int
@@ -81,6 +86,21 @@ def test_most_stumbles_are_found(
     missed = [title for title, text in problems.items() if text]
     assert missed == [case["name"] for case in cases["sessions"] if case.get("missed")], problems
     assert len(problems) - len(missed) >= fewest
+
+
+def test_what_worked_for_another_reason_is_not_learnt(tmp_path: Path, git: Git) -> None:
+    (cases,) = cases_of("no_lesson.yaml")
+    (tmp_path / "shop").mkdir()
+    workspace = make_workspace(tmp_path / "shop", git, cases["files"])
+    learnt = {}
+    for number, case in enumerate(cases["sessions"]):
+        result = captured(workspace, tmp_path, case["agent"], case["talk"], number)
+        learnt[case["name"]] = [entry.record.title for entry in result.candidates]
+
+    expected = {
+        case["name"]: [case["learns"]] if "learns" in case else [] for case in cases["sessions"]
+    }
+    assert learnt == expected
 
 
 MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"

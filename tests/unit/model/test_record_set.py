@@ -90,6 +90,14 @@ def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -
     assert caught.value.hint == f"{suggestion}`orbit list --all` shows the ids there are"
 
 
+def test_a_record_that_waits_takes_no_form_of_an_id() -> None:
+    taker = decision(8, "adr-0007", "ADR-7", status="proposed")
+    records = RecordSet([decision(7), taker, decision(9, "adr-10", status="proposed")])
+
+    assert [records.get(name).id for name in ("adr-0007", "ADR-7")] == ["ADR-0007", "ADR-0007"]
+    assert records.get("adr-10").id == "ADR-0009"
+
+
 @pytest.mark.parametrize("query", ["7", "adr-7", "ADR 007", "adr_7", "adr#0007", "adr-0007"])
 def test_a_number_as_people_write_it_means_its_decision(query: str) -> None:
     records = RecordSet(

@@ -167,7 +167,7 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
     (workspace.root / ".tmp-b.md-1-2").write_text("half", "utf-8")
     assert [path.name for path in unfinished_steps(workspace)] == ["b.json", "c.json"]
 
-    assert recover(workspace) == ["finished b", "finished c"]
+    assert recover(workspace) == ["finished b (b.md)", "finished c (c.md)"]
 
     assert {name: (workspace.root / name).read_text("utf-8") for name in ("b.md", "c.md")} == {
         "b.md": "b",

@@ -160,12 +160,13 @@ def _answer(results: list[EnsureResult], faults: list[UsageError], *, dry_run: b
 def entry_line(result: EnsureResult) -> str:
     """Return the outcome of one entry as a line."""
     entry, record = result.entry, result.record
-    name, title = entry.key or entry.kind, str(entry.fields.get("title", ""))
+    is_refused_line = bool(entry.line) and result.outcome == REFUSED
+    words = [f"line {entry.line}:"] if is_refused_line else []
+    title = str(entry.fields.get("title", ""))
     if record is not None:
-        name, title = record.id, record.title
+        words.append(record.id)
+        title = record.title
+    elif entry.key.strip() or not is_refused_line:
+        words.append(entry.key or entry.kind)
 
-    position = ""
-    if entry.line and result.outcome == REFUSED:
-        position = f"line {entry.line}: "
-
-    return f"{position}{name} {result.outcome}  {result.reason or title}"
+    return f"{' '.join([*words, result.outcome])}  {result.reason or title}"

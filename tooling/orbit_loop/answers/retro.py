@@ -1,6 +1,6 @@
 """`retro`: what came of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 from orbit_loop.answers.ensure import WOULD, entry_line
 from orbit_loop.answers.failures import target_line
 from orbit_loop.retro.ensure import REFUSED, counts
+from orbit_loop.retro.failures import Target
 from orbit_loop.retro.form import Retro, outcome_from, read_retro, trigger_of
-from orbit_loop.retro.gather import gather
+from orbit_loop.retro.gather import GatheredRetro, gather
 from orbit_loop.retro.keep import RetroResult, record_retro
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
@@ -78,18 +79,8 @@ def retro(
         pending: Let the retro wait for review, as an agent's does.
         dry_run: Print what would happen; write nothing.
     """
-    triggers = {"loop": loop, "session": session, "incident": incident}
-    trigger = {kind: name for kind, name in triggers.items() if name}
-    if len(trigger) > 1:
-        hint = f"give one of --{', --'.join(trigger)}"
-        raise UsageError("a retro looks back on one thing", hint=hint)
-
-    run = None
-    for kind, name in trigger.items():
-        run = trigger_of(kind, name, project)
-
-    written = Retro(
-        trigger=run,
+    typed = Retro(
+        trigger=_run({"loop": loop, "session": session, "incident": incident}, project),
         date=date,
         title=_line(title),
         summary=_line(summary),
@@ -99,24 +90,15 @@ def retro(
         durable_behavior=_lines(durable_behavior),
         recommendations=_lines(recommendations),
     )
-    bare = Retro(written.trigger, date, written.title)
-    is_empty = not (source or paths or tags) and written == bare
     if call.caller is not None:
         texts = [summary, *worked, *struggled, *durable_behavior, *recommendations]
         refuse_secrets("", {"retro": texts, "outcomes": list(outcomes)})
 
-    read = Retro()
-    gathered = None
-    if source is not None:
-        where = "the standard input" if source == STANDARD_INPUT else source
-        read, written = _one_run(read_retro(text_from(source), where), written, project, where)
-    elif written.trigger is not None and is_empty:
-        gathered = gather(call.workspace, call.registry.collection.records, written.trigger)
-        read = gathered.retro
-
+    has_scope = bool(paths or tags)
+    read, typed, gathered = _sources(call, typed, source, project, gathers=not has_scope)
     result = record_retro(
         call.workspace,
-        read.joined(written),
+        read.joined(typed),
         call.author(),
         datetime.now(UTC),
         pending=pending or call.caller is not None,
@@ -124,6 +106,41 @@ def retro(
         gathered=gathered,
         dry_run=dry_run,
     )
+    return _answer(result, gathered, dry_run=dry_run)
+
+
+def _run(runs: Mapping[str, str | None], project: str) -> Target | None:
+    """Return the one run that is named."""
+    names = {kind: name for kind, name in runs.items() if name}
+    if len(names) > 1:
+        hint = f"give one of --{', --'.join(names)}"
+        raise UsageError("a retro looks back on one thing", hint=hint)
+
+    for kind, name in names.items():
+        return trigger_of(kind, name, project)
+
+    return None
+
+
+def _sources(
+    call: Call, typed: Retro, source: str | None, project: str, *, gathers: bool
+) -> tuple[Retro, Retro, GatheredRetro | None]:
+    """Return what a file says, what was typed, and what the log has of a run of which nothing was
+    typed.
+    """
+    if source is not None:
+        where = "the standard input" if source == STANDARD_INPUT else source
+        return *_one_run(read_retro(text_from(source), where), typed, project, where), None
+
+    is_bare = typed == Retro(typed.trigger, typed.date, typed.title)
+    if typed.trigger is None or not (gathers and is_bare):
+        return Retro(), typed, None
+
+    gathered = gather(call.workspace, call.registry.collection.records, typed.trigger)
+    return gathered.retro, typed, gathered
+
+
+def _answer(result: RetroResult, gathered: GatheredRetro | None, *, dry_run: bool) -> Answer:
     following = []
     if result.record is not None and not dry_run:
         following = [f"orbit show {result.record.id}", "orbit review --kind learning"]

@@ -7,7 +7,7 @@ moved or added.
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -54,19 +54,27 @@ _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STA
         "services",
     )
 )
-_OF_TOOLCHAINS, _HOSTS = (frozenset(COMMANDS[name]) for name in ("toolchain_managers", "hosts"))
+_OF_TOOLCHAINS, _HOSTS, _PRINTING, _MOVING = (
+    frozenset(COMMANDS[name]) for name in ("toolchain_managers", "hosts", "printing", "moving")
+)
+_EDITING = {program: frozenset(words) for program, words in COMMANDS["editing"].items()}
+_CHOOSING = ("use", "shell", "local")  # words by which a toolchain is chosen
 _WRAPPER_WORDS = frozenset(" ".join(WRAPPERS).split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
+_END = "--"  # behind it no word is an option of the program
 _MARKS = frozenset(("", ";", "&&", "|", "&"))
 _OUTSIDE = ("/", "~", "$", UNKNOWN)  # how the folder of an option begins that may be outside
 _SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
-_SCRIPT_NAME = re.compile(r":?[a-zA-Z]{1,20}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
+_SCRIPT_NAME = re.compile(r":?[a-zA-Z][a-zA-Z0-9]{0,19}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
 _FOLDER_PREFIX = re.compile(r"(?:\.[/\\])?[\w.-]{1,30}(?:[/\\][\w.-]{1,30}){0,3}[/\\]\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
 _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\Z")
 _ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
-_ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
+_ENVIRONMENT = re.compile(
+    r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?|~/\.nvm/nvm\.sh)\Z"
+)
+_RELEASE = re.compile(r"v?\d+(?:\.\d+){0,2}\Z")
 _FLAG = re.compile(r"(?:--?|\+)[a-zA-Z][\w.-]{0,30}\Z")
 _TOOLCHAIN = re.compile(r"\+[a-z0-9][\w.-]{0,30}\Z")
 _VERSION = re.compile(r"-\d(?:\.\d{1,2})?\Z")  # `py -3.12`
@@ -111,15 +119,29 @@ class ProjectCommand:
         return tuple(chain.from_iterable(names))
 
     @property
+    def place(self) -> tuple[str, ...]:
+        """The part of the project that it is run for: a folder, and the values of options."""
+        values = [part.names for part in self.parts if part.text.partition(" ")[0] in _PARTS]
+        return (*filter(None, [self.folder]), *chain.from_iterable(values))
+
+    @property
     def arguments(self) -> tuple[str, ...]:
         """Options with their values, and operands: each may be what made it work."""
         return tuple(part.argument for part in self.parts if part.argument)
 
     def with_arguments(self, shown: Mapping[str, str]) -> "ProjectCommand":
         """Return the command with some of its arguments, each at its place, in the form given."""
-        parts = [
-            Part(shown[part.argument]) if part.argument in shown else part for part in self.parts
-        ]
+        parts: list[Part] = []
+        for at, part in enumerate(self.parts):
+            if part.argument in shown:
+                parts.append(Part(shown[part.argument]))
+            elif part.argument == _END and any(
+                behind.argument in shown for behind in self.parts[at:]
+            ):
+                parts.append(Part(_END))  # what follows is for the script, not for its runner
+            else:
+                parts.append(part)
+
         return self.of(parts)
 
     def without_settings(self, names: frozenset[str]) -> "ProjectCommand":
@@ -240,7 +262,33 @@ def _changed(place: _Place, words: Sequence[str], mark: str, root: str) -> _Plac
         part = Part(f"{program} {words[1]}", mark=following)
         return replace(place, prefix=(*place.prefix, part))
 
+    chooses = program in _OF_TOOLCHAINS and len(words) == 3 and words[1] in _CHOOSING
+    if chooses and _RELEASE.match(words[2]):
+        part = Part(" ".join(words), mark=following)
+        return replace(place, prefix=(*place.prefix, part))
+
     return place if program in _NEUTRAL else None
+
+
+def may_edit(text: str, is_tracked: Callable[[str], bool]) -> bool:
+    """Say whether a line may change files of the project, so that what works after it tells nothing
+    about the command that failed before.
+    """
+    for command in commands_in(text).commands:
+        program = name_of((*command.words, "")[0])
+        into = [file for sign, file in command.files if sign == ">" and file[:5] != "/dev/"]
+        if program in _PRINTING and into:
+            return True
+        if command.bodies and program not in SHELLS:
+            return True  # a program is given a text that may be a script
+        if program in _MOVING and any(map(is_tracked, command.words[1:])):
+            return True
+
+        words = _EDITING.get(program)
+        if words is not None and (not words or not words.isdisjoint(command.words)):
+            return True
+
+    return False
 
 
 def _folder(folder: str, path: str, root: str) -> str | None:
@@ -361,7 +409,7 @@ def _runner_command(
             return None
 
         is_service = is_docker and unit.at > at and unit.option[:1] != "-"
-        names_part = unit.option in _PARTS
+        names_part = unit.option in _PARTS and not unit.value.isdigit()  # `-p 3001` is a port
         if is_docker and unit.at < at:
             names_part |= unit.option in WITH_VALUE
 
@@ -440,7 +488,9 @@ def _argument(unit: _Unit) -> Iterator[Part]:
 
     A value that is not plain is left out.
     """
-    if unit.option[:1] not in ("-", "+"):
+    if unit.option == _END:
+        yield Part(_END, argument=_END)
+    elif unit.option[:1] not in ("-", "+"):
         if _PLAIN.match(unit.option.removeprefix("./").removesuffix("/...")):
             yield Part(unit.option, argument=unit.option)
     elif not _FLAG.match(unit.option):
@@ -557,7 +607,8 @@ def _wrapper_part(unit: _Unit, *, is_first: bool) -> list[Part] | None:
         if unit.value != "." and not _PLAIN.match(unit.value):
             return None
 
-        return [Part(unit.text, (unit.value,))]
+        is_release = _RELEASE.match(unit.value) is not None
+        return [Part(unit.text, () if is_release else (unit.value,))]
 
     if _ANY_SETTING.match(option):
         return _settings([option])

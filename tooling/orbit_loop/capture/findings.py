@@ -14,7 +14,7 @@ from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import Literal
 
-from orbit_loop.capture.command_line import COMMANDS, ProjectCommand, read_command, table
+from orbit_loop.capture.command_line import COMMANDS, ProjectCommand, may_edit, read_command, table
 from orbit_loop.capture.project import Project
 from orbit_loop.capture.turns import Step, Turn
 from orbit_registry.errors import plural
@@ -51,8 +51,10 @@ UNKNOWN = "something of its environment is missing"
 and what it said of the first run is none of the forms.
 """
 MOST_OUTPUT = 4_000
-_MILD = frozenset(COMMANDS["mild_options"])
+_MILD, _ASKING = (frozenset(COMMANDS[name]) for name in ("mild_options", "asking_options"))
 _FOLDER_FAULT = "the folder is another one"
+_PORT_FAULT = "a port is taken"
+_OPTION_FAULT = "an option is unknown"
 _CODE = ("test", "lint", "types", "build", "format", "install")
 """Purposes of commands that are run after a change of code."""
 _PREPARING = ("start", "generate", "migrate", "build", "install")
@@ -173,6 +175,8 @@ class Observer:
                 self._open.clear()  # the edit may have fixed the failure
                 order = []
             elif step.action == "run":
+                if may_edit(step.command, self._project.has_path):
+                    self._open.clear()
                 order += self._run(step, written_paths)
             elif step.action == "search":
                 self._seek(step.pattern)
@@ -197,7 +201,8 @@ class Observer:
 
     def _run(self, step: Step, written_paths: list[str]) -> list[ProjectCommand]:
         line = read_command(step.command, self._project.root)
-        every = [way for way in map(self._project.known, line.ways) if way is not None]
+        known = (way for way in map(self._project.known, line.ways) if way is not None)
+        every = [way for way in known if _ASKING.isdisjoint(way.arguments)]
         self._prepare(every, step)
         ways = [way for way in every if way.purpose in _CODE] or every
 
@@ -281,25 +286,22 @@ class Observer:
         return is_word or self._project.defines(way) or self._project.mentions(way.script)
 
     def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
-        stumble = self._open.pop(way.purpose, None)
-        if stumble is None:
+        stumble = self._open.get(way.purpose)
+        if stumble is None or self._is_other_part(stumble, way):
             return
 
+        del self._open[way.purpose]
         bad = stumble.way
+        unrefused = bad.words
         is_same = (bad.words, bad.folder) == (way.words, way.folder)
         if is_same and stumble.first is None:
-            is_told = stumble.fault != UNKNOWN or way.purpose in ("test", "build", "install")
-            added = self._arguments(way, bad.arguments, stumble.output, is_told=is_told)
-            if stumble.fault == _FOLDER_FAULT:
-                operands = (
-                    word
-                    for word in way.arguments
-                    if word not in bad.arguments and word[:1] not in "-+"
-                )
-                added |= {word: word for word in operands if self._project.has_path(word)}
-
+            added = self._added(stumble, way)
             is_same = not added
             way = way.with_arguments(added)
+
+        if stumble.fault == _OPTION_FAULT:
+            bad = stumble.way = self._refused(stumble, way)
+            is_same = self._project.is_alike(bad, way) and bad.words == unrefused
 
         if (is_same and stumble.first is None) or (
             stumble.fault == UNKNOWN and not self._project.is_alike(bad, way)
@@ -322,8 +324,49 @@ class Observer:
         self._recovered[way.purpose] = (stumble, way, count + 1)
         self._now.append(stumble)
 
+    def _is_other_part(self, stumble: _Stumble, way: ProjectCommand) -> bool:
+        """Say whether a command is for another part of the project than the one that failed."""
+        if stumble.fault == _FOLDER_FAULT or stumble.way.place == way.place:
+            return False
+        if stumble.way.place:
+            return bool(way.place)
+        is_same = self._project.is_alike(stumble.way, way) and bool(way.folder)
+        return is_same and bool(self._project.inputs_of(stumble.way))
+
+    def _added(self, stumble: _Stumble, way: ProjectCommand) -> dict[str, str]:
+        """Return the arguments that made the same command work, as they are shown."""
+        known = stumble.way.arguments
+        is_told = stumble.fault != UNKNOWN or way.purpose in ("test", "build", "install")
+        mild = () if stumble.fault == _OPTION_FAULT else _MILD
+        added = self._arguments(way, known, stumble.output, is_told=is_told, mild=mild)
+        new = [word for word in way.arguments if word not in known]
+        if stumble.fault == _FOLDER_FAULT:
+            operands = [word for word in new if word[:1] not in "-+"]
+            added |= {word: word for word in operands if self._project.has_path(word)}
+        elif stumble.fault == _PORT_FAULT:
+            added |= {word: word for word in new if word.rpartition(" ")[2].isdigit()}
+
+        return added
+
+    @staticmethod
+    def _refused(stumble: _Stumble, way: ProjectCommand) -> ProjectCommand:
+        """Return the command that failed with the options that it refused."""
+        refused: dict[str, str] = {}
+        for argument in stumble.way.arguments:
+            option = argument.partition(" ")[0]
+            if option in stumble.output and argument not in way.arguments and len(option) > 2:
+                refused[argument] = option
+
+        return stumble.way.with_arguments(refused)
+
     def _arguments(
-        self, way: ProjectCommand, known: Collection[str], output: str, *, is_told: bool
+        self,
+        way: ProjectCommand,
+        known: Collection[str],
+        output: str,
+        *,
+        is_told: bool,
+        mild: Collection[str] = _MILD,
     ) -> dict[str, str]:
         """Return the options that made a command work, as they are shown:
         after a known fault, or named in its output or a file.
@@ -331,7 +374,7 @@ class Observer:
         added: dict[str, str] = {}
         for part in way.parts:
             option, _, value = part.argument.partition(" ")
-            if option[:1] not in ("-", "+") or option in _MILD or part.argument in known:
+            if option[:1] not in ("-", "+") or option in mild or part.argument in known:
                 continue
 
             is_file, is_named = self._project.has_path(value), option in output

@@ -483,10 +483,8 @@ def _is_prose(record: Record, name: str) -> bool:
 
 def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
     if not entry.key.strip() or any(map(str.isspace, entry.key)):
-        raise UsageError(
-            f"{entry.key[:80]!r} is not a key",
-            hint="give each thing a name without spaces: meeting/7/1",
-        )
+        called = f"{entry.key[:80]!r} is not a key" if entry.key.strip() else "it has no `key`"
+        raise UsageError(called, hint="give each thing a name without spaces: meeting/7/1")
 
     fixed = sorted(
         {*entry.fields}

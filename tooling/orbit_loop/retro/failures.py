@@ -107,58 +107,74 @@ def fail(
 
     updates = {name: value for name, value in fields.items() if value is not None}
     existing = open_failure(read_collection(workspace).records, target, now)
-    if existing is not None and (author.role, existing.role) == ("agent", "human"):
-        updates = {
-            name: value for name, value in updates.items() if name == "attempts"
-        }  # not a person's text
-
     if existing is None:
-
-        def admit(_: Record) -> None:  # another process may have recorded it meanwhile
-            if other := open_failure(read_collection(workspace).records, target, now):
-                raise RefusedError(
-                    f"{other.id} says so of {target} since just now", hint="run the command again"
-                )
-
-        initial = {
+        updates = {
             "attempts": 1,
             **updates,
             "title": _title(target, verb, updates),
             "target": target.as_data(),
         }
-        if dry_run:
-            return draft_record(workspace, workspace.kinds[KIND], author, initial)[1], True
-
-        record = create_record(workspace, workspace.kinds[KIND], author, initial, admit)
+        record = _first(workspace, target, updates, author, now, dry_run=dry_run)
     else:
+        if (author.role, existing.role) == ("agent", "human"):  # not a person's text
+            updates = {name: value for name, value in updates.items() if name == "attempts"}
+        record = _again(workspace, existing, target, updates, now, verb, dry_run=dry_run)
 
-        def again(data: dict[str, object]) -> dict[str, object]:
-            tried = data.get("attempts")
-            verified = {**mapping_in(data, "freshness"), "verified_at": format_time(now)}
-            changed = {
-                **data,
-                "attempts": tried + 1 if isinstance(tried, int) else 1,
-                **updates,
-                "freshness": verified,
-            }
-            for name in {"links", "evidence"} & updates.keys():
-                changed[name] = _united(data.get(name), updates[name])
-
-            return {**changed, "title": _title(target, verb, changed)}
-
-        if dry_run:
-            return lifecycle.plan_change(workspace, existing.id, again)[0], False
-
-        record = lifecycle.change_fields(workspace, existing.id, again)
-
-    write_event(
-        workspace,
-        FAILED,
-        [record.id],
-        {"target": str(target), "attempts": record.data.get("attempts", 1)},
-    )
+    if not dry_run:
+        details = {"target": str(target), "attempts": record.data.get("attempts", 1)}
+        write_event(workspace, FAILED, [record.id], details)
 
     return record, existing is None
+
+
+def _first(
+    workspace: Workspace,
+    target: Target,
+    fields: Mapping[str, object],
+    author: Author,
+    now: datetime,
+    *,
+    dry_run: bool,
+) -> Record:
+    kind = workspace.kinds[KIND]
+    if dry_run:
+        return draft_record(workspace, kind, author, fields)[1]
+
+    def admit(_: Record) -> None:  # another process may have recorded it meanwhile
+        if other := open_failure(read_collection(workspace).records, target, now):
+            raise RefusedError(
+                f"{other.id} says so of {target} since just now", hint="run the command again"
+            )
+
+    return create_record(workspace, kind, author, fields, admit)
+
+
+def _again(
+    workspace: Workspace,
+    existing: Record,
+    target: Target,
+    updates: Mapping[str, object],
+    now: datetime,
+    verb: str,
+    *,
+    dry_run: bool,
+) -> Record:
+    """Add one more attempt to a failure, with what is new about it."""
+
+    def again(data: dict[str, object]) -> dict[str, object]:
+        tried = data.get("attempts")
+        attempts = tried + 1 if isinstance(tried, int) else 1
+        verified = {**mapping_in(data, "freshness"), "verified_at": format_time(now)}
+        changed = {**data, "attempts": attempts, **updates, "freshness": verified}
+        for name in {"links", "evidence"} & updates.keys():
+            changed[name] = _united(data.get(name), updates[name])
+
+        return {**changed, "title": _title(target, verb, changed)}
+
+    if dry_run:
+        return lifecycle.plan_change(workspace, existing.id, again)[0]
+
+    return lifecycle.change_fields(workspace, existing.id, again)
 
 
 def clear(
@@ -176,9 +192,8 @@ def clear(
 
 def _united(current: object, more: object) -> list[object]:
     listed = [*current] if isinstance(current, list) else []
-    return listed + [
-        entry for entry in (more if isinstance(more, list) else []) if entry not in listed
-    ]
+    added = more if isinstance(more, list) else []
+    return listed + [entry for entry in added if entry not in listed]
 
 
 def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:

@@ -15,20 +15,43 @@ from orbit_registry.errors import UsageError
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.model.schema import RecordSchema, read_schema
+from orbit_registry.model.schema import RecordSchema, SchemaProblem, read_schema
 
 _VERBS = {"stop": "Stop", "start": "Start"}
 """Words that an item makes no sense without: `merging on Fridays` below `Stop`."""
 
 
 @cache
+def _form() -> RecordSchema:
+    return read_schema(Path(__file__).with_name("form.schema.json"))
+
+
+@cache
 def _parts() -> Mapping[str, str]:
-    table: Any = load(Path(__file__).with_name("headings.yaml").read_text("utf-8"))
+    """Return the part of a retro that each heading begins."""
     parts: dict[str, str] = {}
-    for part, headings in table.items():
-        parts |= dict.fromkeys(headings, part)
+    for name, form in _form().document["properties"].items():
+        parts |= dict.fromkeys(form.get("headings", ()), name)
 
     return parts
+
+
+def _with_form(definition: str) -> tuple[str, ...]:
+    """Return the parts that have a form of the schema."""
+    parts = _form().document["properties"].items()
+    return tuple(name for name, form in parts if form.get("$ref") == f"#/$defs/{definition}")
+
+
+@cache
+def triggers() -> tuple[str, ...]:
+    """Return what a retro may look back on."""
+    return _with_form("run")
+
+
+@cache
+def text_parts() -> tuple[str, ...]:
+    """Return the parts that are lists of texts."""
+    return _with_form("texts")
 
 
 def part_of(heading: str) -> str:
@@ -50,13 +73,11 @@ def _words(heading: str) -> str:
     return re.sub(r"^\d+ (?=[^\W\d])", "", " ".join(re.findall(r"[^\W_]+", bare)))
 
 
-TRIGGERS = ("loop", "session", "incident")
 COMPLETED, FAILED, REQUEUED = "completed", "failed", "requeued"
 SHORTEST_FINDING = 20  # characters; a shorter finding ("works now") helps in no other task
 LARGEST = 1_000_000
 COMMAND_PURPOSE = "command"
 """Target type of the project's commands (`command:test`); their failures never block a target."""
-_LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
 _FORM = (
     'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": '
     '"failed", "attempts": 3}]}'
@@ -143,7 +164,9 @@ class Retro:
     def joined(self, more: Retro) -> Retro:
         """Merge with a later retro: its outcomes and texts win, lists are united."""
         outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
-        lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
+        lists = {
+            name: _merge_texts(getattr(self, name), getattr(more, name)) for name in text_parts()
+        }
         text = self.text
         if more.text not in self.text:
             text = "\n\n".join(filter(None, (self.text, more.text)))
@@ -162,9 +185,12 @@ class Retro:
     def body(self) -> str:
         """Return the Markdown for what no field of the record holds."""
         parts = [f"# {self.title}"]
-        for heading, texts in (("What worked", self.worked), ("What struggled", self.struggled)):
+        for name, form in _form().document["properties"].items():
+            texts = getattr(self, name) if "heading" in form else ()
             if texts:
-                parts.append(f"## {heading}\n\n" + "\n".join(f"- {text}" for text in texts))
+                lines = "\n".join(f"- {text}" for text in texts)
+                parts.append(f"## {form['heading']}\n\n{lines}")
+
         if self.text:
             parts.append(self.text)
 
@@ -178,6 +204,17 @@ def outcome_from(value: object) -> Outcome:
 
     _refuse_other_form({"outcomes": [value]}, "an outcome")
     return _outcome(cast("Mapping[str, Any]", value))
+
+
+def recorded_outcome(fields: Mapping[str, Any]) -> Outcome:
+    """Return an outcome in a record's field."""
+    return Outcome(
+        target_from(fields.get("target")),
+        str(fields.get("result")),
+        fields.get("attempts"),
+        tuple(map(str, fields.get("tools", ()))),
+        str(fields.get("reason", "")),
+    )
 
 
 def read_outcome(text: str, where: str = "--outcome") -> Outcome:
@@ -227,7 +264,7 @@ def _mapping(text: str, where: str) -> Mapping[str, Any]:
 
 def _from_data(data: Mapping[str, Any], where: str) -> Retro:
     _refuse_other_form(data, where)
-    lists: dict[str, Any] = {name: _texts(data.get(name)) for name in _LISTS}
+    lists: dict[str, Any] = {name: _texts(data.get(name)) for name in text_parts()}
     retro = Retro(
         trigger=_trigger(data, where),
         date=_line(data.get("date")),
@@ -244,17 +281,29 @@ def _from_data(data: Mapping[str, Any], where: str) -> Retro:
     return retro.joined(_from_markdown(parse_markdown(text), where))
 
 
-@cache
-def _form() -> RecordSchema:
-    return read_schema(Path(__file__).with_name("form.schema.json"))
-
-
 def _refuse_other_form(data: Mapping[str, Any], where: str) -> None:
     """Raise for what `form.schema.json` does not admit."""
     problems = _form().problems(_without_nothing(data))
     if problems:
         message = problems[0].message.replace("`the record`", "a retro")
-        raise UsageError(f"{where}: {message}", hint=problems[0].hint or _FORM)
+        raise UsageError(
+            f"{where}: {_of_outcome(data, problems[0], message)}", hint=problems[0].hint or _FORM
+        )
+
+
+def _of_outcome(data: Mapping[str, Any], problem: SchemaProblem, message: str) -> str:
+    """Return a message that names the outcome that it is about, rather than its index."""
+    if len(problem.pointer) < 2 or problem.pointer[0] != "outcomes":
+        return message
+
+    outcomes, number = data["outcomes"], int(problem.pointer[1])
+    entry = outcomes[number]
+    target = entry.get("target") if isinstance(entry, Mapping) else None
+    field = message.replace(f"`outcomes.{number}`", "it").replace(f"`outcomes.{number}.", "`")
+    if target:
+        return f"{target if isinstance(target, str) else target_from(target)}: {field}"
+
+    return field if len(outcomes) == 1 else f"outcome {number + 1}: {field}"
 
 
 def _without_nothing(value: Any) -> Any:
@@ -267,24 +316,24 @@ def _without_nothing(value: Any) -> Any:
 
 
 def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
-    triggers = [(name, str(data[name])) for name in TRIGGERS if data.get(name) not in (None, "")]
+    runs = [(name, str(data[name])) for name in triggers() if data.get(name) not in (None, "")]
     project = str(data.get("project") or "")
     if data.get("trigger"):
         target = target_from(data["trigger"])
-        triggers.append((target.type, target.id))
+        runs.append((target.type, target.id))
         project = project or target.project
 
-    if len(triggers) > 1:
-        hint = f"name one of {', '.join(TRIGGERS)}"
+    if len(runs) > 1:
+        hint = f"name one of {', '.join(triggers())}"
         raise UsageError(f"{where}: it looks back on more than one thing", hint=hint)
 
-    return trigger_of(*triggers[0], project) if triggers else None
+    return trigger_of(*runs[0], project) if runs else None
 
 
 def trigger_of(kind: str, name: str, project: str = "") -> Target:
     """Return the run that a retro is about."""
-    if kind not in TRIGGERS:
-        hint = f"it is of one of {', '.join(TRIGGERS)}"
+    if kind not in triggers():
+        hint = f"it is of one of {', '.join(triggers())}"
         raise UsageError(f"a retro is of no {kind[:80]!r}", hint=hint)
     return read_target(":".join(filter(None, (kind, project, name))))
 

@@ -24,6 +24,7 @@ from orbit_loop.retro.form import (
     Outcome,
     Retro,
     read_retro,
+    recorded_outcome,
 )
 from orbit_loop.retro.gather import GatheredRetro
 from orbit_loop.retro.note import LEARNING
@@ -100,12 +101,11 @@ def record_retro(
     before = next((record for record in same if record.phase != "closed"), None)
     merged = _completed(_existing_retro(workspace, before).joined(retro), now)
 
-    fewest = workspace.config.setting("loop", "retro_targets")
-    if noise := merged.noise(fewest):
+    noise = merged.noise(workspace.config.setting("loop", "retro_targets"))
+    if noise:
         if not dry_run:
-            write_event(
-                workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"}
-            )
+            skipped = {"trigger": key, "skip_reason": "below-noise-bar"}
+            write_event(workspace, events.RETRO, [], skipped)
         # A target that succeeded may be tried again, however little there is to tell.
         changes = _FailureChanges(workspace, merged, before, author, now, dry_run=dry_run)
         changes.apply(merged.outcomes)
@@ -129,38 +129,28 @@ def record_retro(
         entries = [*_findings(workspace, merged, key, record, scope or {})]
         findings = ensure_all(workspace, entries, author, pending=True, dry_run=dry_run)
 
-    failure_changes = _FailureChanges(
+    changes = _FailureChanges(
         workspace, merged, record, author, now, is_gathered=gathered is not None, dry_run=dry_run
     )
-    failure_changes.apply(merged.outcomes)
-    changed = (
-        tuple(failure_changes.opened),
-        tuple(failure_changes.cleared),
-        tuple(failure_changes.notes),
+    changes.apply(merged.outcomes)
+    done = RetroResult(
+        ensured.outcome,
+        record,
+        ensured.reason,
+        tuple(findings),
+        tuple(changes.opened),
+        tuple(changes.cleared),
+        tuple(changes.notes),
     )
-    done = RetroResult(ensured.outcome, record, ensured.reason, tuple(findings), *changed)
-
     if done.is_written and not dry_run:
-        write_event(
-            workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)}
-        )
+        details = {"trigger": key, "findings": len(findings)}
+        write_event(workspace, events.RETRO, [record.id], details)
 
     return done
 
 
 def _retro_of(record: Record, text: str = "") -> Retro:
     data: Mapping[str, Any] = record.data
-    outcomes = [
-        Outcome(
-            failures.target_from(outcome.get("target")),
-            str(outcome.get("result")),
-            outcome.get("attempts"),
-            tuple(map(str, outcome.get("tools", ()))),
-            str(outcome.get("reason", "")),
-        )
-        for outcome in data.get("outcomes", ())
-    ]
-
     parsed = read_retro(text, FILE) if text.lstrip().startswith("#") else Retro()
     retro = replace(
         parsed,
@@ -168,7 +158,7 @@ def _retro_of(record: Record, text: str = "") -> Retro:
         date=str(data.get("date", "")),
         title="",
         summary=str(data.get("summary", "")),
-        outcomes=tuple(outcomes),
+        outcomes=tuple(map(recorded_outcome, data.get("outcomes", ()))),
         durable_behavior=record.words("durable_behavior"),
         recommendations=record.words("recommendations"),
     )

@@ -157,7 +157,9 @@ def review(
     due = registry.due_reviews(whole)
     due_records = [record for record in whole if record.path in due]
     by_path = registry.freshness(chosen)
-    stale = [record for record in chosen if record.path in by_path]
+    stale = [
+        record for record in chosen if record.path in by_path and record.phase != "pending"
+    ]  # what waits never held
     of_kinds = reviewing.sections(registry.workspace.kinds, chosen, datetime.now(UTC))
     in_code = _in_code(registry, name)
     by_state = {state: _in_state(in_code, chosen, state) for state in STATES}

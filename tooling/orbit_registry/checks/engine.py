@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import cast
 
+from orbit_registry.checks.accepted import accepted
 from orbit_registry.checks.check import Announce, run_checks
 from orbit_registry.checks.context import load_context
 from orbit_registry.checks.inputs import Files, Inputs, collect_inputs
@@ -95,8 +96,9 @@ def gate(
     fixed = list[Diagnostic]()
     refused = dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
-    result = run(workspace, against, proposed=proposed, reading=read())
-    baseline = read_baseline(workspace)[0]
+    reading = read()
+    result = run(workspace, against, proposed=proposed, reading=reading)
+    baseline = accepted(workspace, reading, against)
 
     for _ in range(_ROUNDS if fix else 0):
         parts = _compared(workspace, baseline, result, against)

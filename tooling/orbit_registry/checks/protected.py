@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -17,7 +18,7 @@ from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import load
-from orbit_registry.model.freshness import freshness_fields
+from orbit_registry.model.freshness import fingerprint_inputs, freshness_fields
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
@@ -30,6 +31,11 @@ Contents = Mapping[str, bytes]
 """What files hold in one commit, by their names from the project's root."""
 AMENDMENTS = "amendments"
 _SHOWN = 60
+# What a reader takes for a heading: one of HTML, or a line in bold.
+_LIKE_HEADING = re.compile(
+    r"(?im)<h[1-6][^>]*>\s*(?:<[^>]*>)*(?P<html>[^<]+)"
+    r"|^[ >*-]*(?:\*\*|__)(?P<bold>[^*_\n]+?):?(?:\*\*|__):?[ \t]*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,9 +420,10 @@ def _authority(record: Record) -> str:
     return record.source.authority if record.source is not None else ""
 
 
-def _expiry(record: Record) -> tuple[object, object]:
+def _expiry(record: Record) -> tuple[object, ...]:
     freshness = freshness_fields(record)
-    return freshness.get("expires_at"), freshness.get("volatility")
+    inputs = [str(entry.input) for entry in fingerprint_inputs(record)]
+    return freshness.get("expires_at"), freshness.get("volatility"), inputs
 
 
 def _asks_for_a_look(record: Record) -> bool:
@@ -448,6 +455,11 @@ def approved_text(record: Record) -> tuple[str, str]:
         # A higher heading, or a part of a decision inside, is more than an amendment.
         above = [other.level for other in headings[:number]]
         inside = {section_key(other.text) for other in headings[number + 1 :]}
+        amendments = prose[heading.section.start :]
+        inside |= {
+            section_key(match["html"] or match["bold"])
+            for match in _LIKE_HEADING.finditer(amendments)
+        }
         if heading.level < min(above, default=1) or inside - {"other", AMENDMENTS}:
             continue
 

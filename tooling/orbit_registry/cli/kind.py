@@ -319,16 +319,21 @@ def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> list[str]
     words = []
     for option in options:
         if option.required:
-            example = option.type.choices[0] if isinstance(option.type, click.Choice) else '"…"'
-            words.append(f"{option.opts[0]} {example}")
+            usual = option.type.choices[0] if isinstance(option.type, click.Choice) else '"…"'
+            words.append(f"{option.opts[0]} {_example_of(kind, str(option.name), usual)}")
 
     names = {option.name for option in options}
     for name in kind.schema.document.get("required", ()):
         if name not in names | MANAGED | kind.schema.managed:
-            example = next(iter(kind.schema.document["properties"][name].get("examples", ())), "…")
-            words.append(f"--set '{name}={_flow_yaml(example)}'")
+            words.append(f"--set '{name}={_flow_yaml(_example_of(kind, name, '…'))}'")
 
     return words
+
+
+def _example_of(kind: Kind, name: str, usual: object) -> object:
+    """Return the first example that the schema gives for a field."""
+    form = kind.schema.document["properties"].get(name, {})
+    return next(iter(form.get("examples", ())), usual)
 
 
 def _flow_yaml(value: object) -> str:

@@ -148,7 +148,8 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
 def open_registry() -> Registry:
     """Return the registry of the workspace here, after recovering interrupted writes."""
     registry = Registry.open()
-    registry.recover()
+    for words in registry.recover():
+        say(f"note: an earlier command was interrupted: {words}", err=True)
     return registry
 
 

@@ -6,6 +6,7 @@ import ast
 import posixpath
 import re
 import sys
+import unicodedata
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,10 +65,14 @@ class ImportFinder:
 
     def find(self, path: str, text: str) -> Iterator[tuple[int, int]]:
         """Yield the offsets of each import of a module; raises NotRunError."""
-        if not any(_may_import(words, path, text) for words in self.needles):
+        language = language_of(path) or ""
+        raw = text
+        if language == "python" and not text.isascii():
+            raw = unicodedata.normalize("NFKC", text)  # as Python reads names
+
+        if not any(_may_import(words, path, raw) for words in self.needles):
             return
 
-        language = language_of(path) or ""
         separator = _SEPARATORS.get(language, "/")
         for names, start, end in _imports(path, text, language, self.types):
             if self._has_one(names, separator):

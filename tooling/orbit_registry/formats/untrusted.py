@@ -4,11 +4,23 @@ import json
 import re
 import unicodedata
 
-# Joiners (U+200C, U+200D) and variation selectors belong to scripts and emoji, so they are allowed.
+# Soft hyphens, joiners (U+200C, U+200D) and single variation selectors belong to scripts and emoji,
+# so they are allowed. Several selectors spell words for a model, and so does one for ideographs
+# that follows something else.
+_SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+_SELECTORS = (
+    f"(?<={_SELECTOR}){_SELECTOR}"
+    "|(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
+)
+_FILLERS = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180e\u206a-\u206f\u3164\uffa0\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+"""Characters without a shape: fillers, old format controls, tags."""
 HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    f"\u200b\u2060-\u2064\ufeff\ufff9-\ufffb{_FILLERS}]|{_SELECTORS}"
 )
 """Hidden characters, which the gate reports: people don't see them, programs act on them."""
 RETYPE = "type the line again, without what was pasted"
@@ -21,15 +33,15 @@ _CONTROL_NAMES = {
 }
 _HIDDEN = (
     "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+    f"\ud800-\udfff\ufeff\ufff9-\ufffb{_FILLERS}"
 )
 """All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model, no file has surrogates."""
-_UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
-_UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
-_UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
+_UNSEEN = re.compile(f"(?:[\x00-\x1f{_HIDDEN}]|{_SELECTORS})+")
+_UNSEEN_BUT_LAYOUT = re.compile(f"(?:[\x00-\x08\x0b-\x1f{_HIDDEN}]|{_SELECTORS})+")
+_UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]|{_SELECTORS}")
 _STEERS_SCREEN = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
-    "|\r(?!\n)"
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb"
+    f"{_FILLERS}]|\r(?!\n)"
 )
 """Characters that steer a terminal or are invisible on it."""
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")

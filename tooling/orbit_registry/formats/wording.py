@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from orbit_registry.errors import listed
+from orbit_registry.formats.letters import as_seen
 
 # What some scripts put on their letters, as `hook.words` has it, which imports no other room.
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
@@ -49,7 +50,7 @@ def without_citations(text: str) -> str:
 @lru_cache(maxsize=4096)  # two checks ask about the same texts
 def normalised(text: str) -> str:
     """Return a text without differences of case, punctuation and white space."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = as_seen(text).casefold()
     return _PUNCTUATION.sub(" ", _SIGNED.sub(_spelled, plain)).strip()
 
 
@@ -61,7 +62,7 @@ _SIGNS = re.compile(
 @lru_cache(maxsize=4096)
 def signs_of(text: str) -> tuple[str, ...]:
     """Return the signs that tell texts of the same words apart, in order: `-1`, `.env`."""
-    return tuple(_SIGNS.findall(unicodedata.normalize("NFKC", text)))
+    return tuple(_SIGNS.findall(as_seen(text)))
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -247,7 +248,7 @@ def _telling(words: str) -> frozenset[str]:
 def _words(text: str) -> list[str]:
     """Return the words of a text, shortened negations in full: `can't` is `can not`."""
     words = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for word in _WORD.findall(as_seen(text).casefold()):
         shortened = _SHORTENED.fullmatch(word)
         if shortened is not None:
             words += [_ROOTS.get(shortened[1], shortened[1]), "not"]

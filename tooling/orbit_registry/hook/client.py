@@ -95,7 +95,7 @@ class HookCall:
         else:
             here = posix.getcwd()
 
-        root = self.root = project_root(here) or _named_root()
+        root = self.root = project_root(here) or _named_root() or _root_of_files(call)
         if call is None or root is None:
             self.is_noted = True  # an event that we don't handle, or no project
             return
@@ -287,6 +287,16 @@ def context_of(call: "Call", paths: list[str], at: float) -> Context:
 
 def _named_root() -> str | None:
     return project_root(variable(b"CLAUDE_PROJECT_DIR"))
+
+
+def _root_of_files(call: "Call | None") -> str | None:
+    """Return the project of a file that is named from the file system's root: an agent may have
+    been started above it.
+    """
+    paths = call.paths if call is not None else []
+    files = [path for path in paths if path.startswith("/")]
+    roots = map(project_root, (path.rpartition("/")[0] for path in files))
+    return next(filter(None, roots), None)
 
 
 def load_agent(name: str) -> "ModuleType":

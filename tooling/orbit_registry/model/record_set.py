@@ -130,9 +130,14 @@ class RecordSet:
     def matches(self, any_id: str) -> list[Record]:
         """Return the records that an id means.
 
-        It may be an id, a legacy id or a loose form of an id: `1`, `ADR-1`, `adr-0001`.
+        It may be an id, a legacy id or a loose form of an id: `1`, `ADR-1`, `adr-0001`. A record
+        that waits for review takes no such form from another one by a legacy id.
         """
-        return self.candidates(any_id) or self._with_loose_id(any_id)
+        records = self.candidates(any_id)
+        if any(record.id == any_id or record.phase != "pending" for record in records):
+            return records
+
+        return self._with_loose_id(any_id) or records
 
     def get(self, any_id: str) -> Record:
         """Return the one record that an id means, in any of its forms, or the path of a file."""

@@ -136,17 +136,22 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     if not file.exists() and not file.is_symlink():
         return Baseline(), []
 
-    def broken(
-        message: str, where: Location, hint: str = "`orbit baseline update` writes a new one"
-    ) -> Diagnostic:
-        return Diagnostic(BROKEN, Severity.ERROR, message, where, hint)
-
     try:
-        value = load(read_text(file, limit=DOCUMENT_LIMIT))
-    except YamlProblemError as error:
-        return Baseline(), [broken(error.problem.message, Location(path, error.problem.position))]
+        text = read_text(file, limit=DOCUMENT_LIMIT)
     except OrbitError as error:
-        return Baseline(), [broken(error.message.replace(f"{file}", path), Location(path))]
+        return Baseline(), [_broken(error.message.replace(f"{file}", path), Location(path))]
+
+    return baseline_in(text, path)
+
+
+def baseline_in(text: str, path: str) -> tuple[Baseline, list[Diagnostic]]:
+    """Return the baseline that a file's text holds; an unusable one is empty and gives a
+    diagnostic.
+    """
+    try:
+        value = load(text)
+    except YamlProblemError as error:
+        return Baseline(), [_broken(error.problem.message, Location(path, error.problem.position))]
 
     start = Location(path, Position(1))
     data = value if isinstance(value, dict) else {}
@@ -154,15 +159,15 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
 
     if isinstance(version, int) and version > VERSION:
         message = f"schema_version {version} is newer than this tool knows ({VERSION})"
-        return Baseline(), [broken(message, start, _UPGRADE)]
+        return Baseline(), [_broken(message, start, _UPGRADE)]
 
     if not isinstance(rows, list):
-        return Baseline(), [broken(_NO_LIST, start)]
+        return Baseline(), [_broken(_NO_LIST, start)]
 
     counts = Baseline()
     for row in rows:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
-            return Baseline(), [broken(_NO_LIST, start)]
+            return Baseline(), [_broken(_NO_LIST, start)]
 
         code, path_of, record, message = (
             str(row.get(name, "")) for name in ("code", "path", "record", "message")
@@ -171,6 +176,12 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
         counts[finding] += max(0, int(row.get("count", 1)))
 
     return counts, []
+
+
+def _broken(
+    message: str, where: Location, hint: str = "`orbit baseline update` writes a new one"
+) -> Diagnostic:
+    return Diagnostic(BROKEN, Severity.ERROR, message, where, hint)
 
 
 def refuse_newer(workspace: Workspace) -> None:

@@ -16,7 +16,7 @@ from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import RECORD_LIMIT, is_inside, read_text, walk, without_sites
 from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
 from orbit_registry.workspace.journal import unfinished_steps
-from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
+from orbit_registry.workspace.workspace import INHERITED, RESERVED_NAMES, Workspace
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000
@@ -73,8 +73,11 @@ class VcsState:
     not_checked_out: frozenset[str] = frozenset()
     """Those of them that a sparse checkout leaves out: they are in git."""
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
-    no_folders: tuple[str, ...] = ()
     """Folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
+    unread_folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders in `.orbit/` that the configuration leaves out, with what brings them in."""
+    no_folders: tuple[str, ...] = ()
+    """Folders of decisions that the configuration names and that are not there."""
 
 
 def collect_vcs_state(
@@ -116,6 +119,7 @@ def collect_vcs_state(
         documents_gone=documents_gone,
         not_checked_out=not_checked_out,
         unknown_folders=unknown_folders(workspace),
+        unread_folders=unread_folders(workspace),
         no_folders=tuple(_no_folders(workspace)),
     )
 
@@ -398,6 +402,23 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
         for kind in workspace.kinds:
             if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml")):
                 folders[name] = kind.plural
+
+    return folders
+
+
+def unread_folders(workspace: Workspace) -> dict[str, str]:
+    """Return folders in `.orbit/` with records that the configuration leaves out, each with what
+    makes it read them.
+    """
+    folders: dict[str, str] = {}
+    inbox = workspace.orbit / "inbox"
+    if inbox != workspace.inbox and any(map(_has_record, inbox.glob("*/"))):
+        folders["inbox"] = "set `inbox: committed` in .orbit/config.yaml"
+
+    named = {source.name for source in workspace.config.extends}
+    for folder in sorted(workspace.root.glob(f"{INHERITED}/*/")):
+        if folder.name not in named and any(map(_has_record, folder.glob("*/"))):
+            folders[f"inherited/{folder.name}"] = "name its source in `extends`, or delete it"
 
     return folders
 

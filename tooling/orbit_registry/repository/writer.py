@@ -73,10 +73,13 @@ def writing(workspace: Workspace, *, wait: float | None = None) -> Iterator[None
         yield
 
 
-def finish_steps(workspace: Workspace) -> None:
-    """Recover unfinished steps for a reader; a writer at work is waited for shortly."""
-    with contextlib.suppress(LockTimeoutError), writing(workspace, wait=_SHORTLY):
-        pass
+def finish_steps(workspace: Workspace) -> list[str]:
+    """Recover unfinished steps, and return what was done, in words; a writer at work is waited for
+    shortly.
+    """
+    with contextlib.suppress(LockTimeoutError), locked(workspace.lock, wait=_SHORTLY):
+        return recover(workspace)
+    return []
 
 
 def new_data(

@@ -14,15 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-_UNSEEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
-)
-"""Invisible characters: soft hyphens, zero-width ones, direction marks, variation selectors."""
-_DROPPED = re.compile(f"[{_UNSEEN}]+")
+from orbit_registry.formats.letters import UNSEEN
+
+_DROPPED = re.compile(f"[{UNSEEN}]+")
 _CHARACTERS = (
     rf"&(?:\#[xX]?[0-9A-Fa-f]{{1,8}};?|[A-Za-z][A-Za-z0-9]{{1,31}};?)|(?:"
-    rf"%[0-9A-Fa-f]{{2}})+|[{_UNSEEN}]+"
+    rf"%[0-9A-Fa-f]{{2}})+|[{UNSEEN}]+"
 )
 _BREAKING = (
     "address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details"

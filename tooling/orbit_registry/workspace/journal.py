@@ -17,6 +17,7 @@ from orbit_registry.errors import OrbitError, WriteError
 from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
+_LISTED = 5  # files of a step that a message names
 _LIMIT = 20 * disk.DOCUMENT_LIMIT
 WRITTEN_ROOTS: set[Path] = set()
 """Roots in which this process wrote records and whose push index is not synced yet."""
@@ -176,7 +177,7 @@ def recover(workspace: Workspace) -> list[str]:
         if all(state in (change.before, change.after) for state, change in pairs):
             for change in changes:
                 _set_text(workspace.root, change.path, change.after)
-            done.append(f"finished {name}")
+            done.append(f"finished {name} ({_listed(changes)})")
         elif all(state != change.before for state, change in pairs):
             # It was ended before its entry was removed, and edited since.
             done.append(f"found {name} finished")
@@ -184,11 +185,18 @@ def recover(workspace: Workspace) -> list[str]:
             for state, change in pairs:
                 if state in (change.before, change.after):
                     _set_text(workspace.root, change.path, change.before)
-            done.append(f"undid {name}, because one of its files was edited since")
+            done.append(f"undid {name}, because a file was edited since ({_listed(changes)})")
 
         _forget(entry)
 
     return done
+
+
+def _listed(changes: Sequence[FileChange]) -> str:
+    """Return the paths of changes, the first ones of many."""
+    paths = [change.path for change in changes]
+    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+    return f"{', '.join(paths[:_LISTED])}{more}"
 
 
 def _change_in(row: Mapping[str, object]) -> FileChange:

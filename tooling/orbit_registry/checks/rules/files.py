@@ -89,6 +89,12 @@ def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
 
         yield unknown_folder.at(Location(f".orbit/{name}"), message, hint=hint)
 
+    for name, remedy in context.facts.unread_folders.items():
+        message = f"the configuration leaves out the folder `{name}`: nothing in it is read"
+        # What is below `inherited` is judged where it comes from.
+        where = Location(f".orbit/{name.partition('/')[0]}")
+        yield unknown_folder.at(where, message, hint=remedy)
+
 
 @check("ORB112", Severity.WARNING, "correct it in .orbit/config.yaml, or take it out")
 def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:

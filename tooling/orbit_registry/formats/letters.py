@@ -1,0 +1,37 @@
+"""Letters as a person sees them: without invisible characters, and without look-alikes."""
+
+import re
+import unicodedata
+
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Invisible characters: soft hyphens, zero-width ones, direction marks, variation selectors; the
+ranges of Unicode's property `Default_Ignorable_Code_Point`.
+"""
+_DROPPED = re.compile(f"[{UNSEEN}]+")
+# Letters of Cyrillic and Greek that look like a Latin one: a part of Unicode's confusables.txt.
+_LOOK_ALIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρικχ",
+    "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXoavupikx",
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile("[A-Za-z]")
+
+
+def as_seen(text: str) -> str:
+    """Return a text in NFKC form without invisible characters; in a word that has letters of Latin
+    and of another script, each look-alike is the Latin letter.
+    """
+    if text.isascii():
+        return text
+
+    visible = _DROPPED.sub("", unicodedata.normalize("NFKC", text))
+    return _WORD.sub(_in_latin, visible)
+
+
+def _in_latin(match: re.Match[str]) -> str:
+    word = match[0]
+    is_mixed = not word.isascii() and _LATIN.search(word)
+    return word.translate(_LOOK_ALIKE) if is_mixed else word
