@@ -208,12 +208,11 @@ class Lake:
             except duckdb.Error:
                 return Written()
 
-        return Written(
-            str(whole[0]) if whole else "",
-            {record_id: digest for record_id, digest, _, _ in rows},
-            tuple(sorted({document for _, _, _, document in rows if document})),
-            {**{row[3]: row[0] for row in rows if row[3]}, **{row[2]: row[0] for row in rows}},
-        )
+        ids = {document: record_id for record_id, _, _, document in rows if document}
+        documents = tuple(sorted(ids))
+        ids.update((uid, record_id) for record_id, _, uid, _ in rows)
+        digests = {record_id: digest for record_id, digest, _, _ in rows}
+        return Written(str(whole[0]) if whole else "", digests, documents, ids)
 
     def write(self, repository: Repository, records: Sequence[Row]) -> None:
         """Write the records of a repository, then what is known of it."""

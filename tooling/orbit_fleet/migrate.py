@@ -97,7 +97,7 @@ def _row(row: Row, parts: dict[str, list[Row]]) -> Row:
     """Return a row without what the old form kept of pushes, with what its words count."""
     counted = words_in((str(row["title"]), "", str(row["body"] or "")))
     forms = {word: stem(word) for word in counted.forms}
-    row |= {part: [_plain(each) for each in parts.get(part, ())] for part in PARTS}
+    row |= {part: list(map(_plain, parts.get(part, ()))) for part in PARTS}
     return {**_plain(row), "record_id": row["record_id"], **terms_row(counted.counts, forms)}
 
 

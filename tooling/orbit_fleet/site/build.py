@@ -257,13 +257,16 @@ def _write_search(root: Output, lake: Lake, places: Places, kinds: KindTable) ->
     with open_lake(lake) as connection:
         _fill_named(connection)
         connection.execute(weighed(SEARCH_SQL.read_text("utf-8")))
-        count = connection.execute("SELECT count(*) FROM documents").fetchone()
-        root.write(f"{SEARCH}about.json", json.dumps({"count": count[0] if count else 0}))
-
+        names = []
         for (start,) in connection.execute("FROM starts").fetchall():
             part = connection.execute(f"FROM part({quoted(start)})").fetchone()
             assert part is not None
-            root.write(f"{SEARCH}{start.encode().hex()}.json", part[0])
+            names.append(start.encode().hex())
+            root.write(f"{SEARCH}{names[-1]}.json", part[0])
+
+        count = connection.execute("SELECT count(*) FROM documents").fetchone()
+        about = {"count": count[0] if count else 0, "parts": names}
+        root.write(f"{SEARCH}about.json", json.dumps(about))
 
         columns = "repository, id, title, kind, status, sentence"
         documents = connection.execute(f"SELECT {columns} FROM documents ORDER BY number")

@@ -9,14 +9,15 @@
   const core = import(new URL("search.js", document.currentScript.src)); // it splits words, and knows their terms
   const loaded = new Map();
   const load = (name) => {
-    if (!loaded.has(name)) loaded.set(name, fetch(new URL(name, data)).then((answer) => (answer.ok ? answer.json() : null)));
+    if (!loaded.has(name)) loaded.set(name, fetch(new URL(name, data)).then((answer) => answer.json()));
     return loaded.get(name);
   };
   const nothing = { terms: {}, words: {} };
   const partOf = async (word) => {
     const bytes = new TextEncoder().encode([...word].slice(0, 2).join(""));
     const name = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    return (await load(`${name}.json`)) ?? nothing;
+    const { parts } = await load("about.json");
+    return parts.includes(name) ? load(`${name}.json`) : nothing;
   };
   /* Returns the terms that a word may mean, each with what it counts. */
   const meant = async (word, isLast) => {

@@ -133,8 +133,8 @@ def number_candidates(
     holder: dict[int, Candidate] = {}
     reasons: dict[int, str | None] = {}
     claims: dict[int, int] = defaultdict(int)
-    kept = dict(_kept_numbers(candidates, prefix, remembered))
-    used = {*used, *kept.values()}
+    earlier_numbers = dict(_earlier_numbers(candidates, prefix, remembered))
+    used = {*used, *earlier_numbers.values()}
     for index, candidate in enumerate(candidates):
         number = candidate.number
         if number is None:
@@ -148,7 +148,7 @@ def number_candidates(
 
         claims[number] += 1
 
-        if kept.get(index) == number:
+        if earlier_numbers.get(index) == number:
             reasons[index] = None
         elif candidate.is_local(design):
             reasons[index] = f"ADR-{candidate.entry.number} counts within its log only"
@@ -164,11 +164,13 @@ def number_candidates(
             reasons[index] = None
 
     renumbered = [
-        index for index, reason in reasons.items() if reason is not None and index not in kept
+        index
+        for index, reason in reasons.items()
+        if reason is not None and index not in earlier_numbers
     ]
-    earlier = filter(None, (sequence_number(each, prefix) for each in remembered.values()))
-    ids = take(len(renumbered), {*used, *holder, *earlier}) if renumbered else []
-    fresh = {index: sequence_id(prefix, number) for index, number in kept.items()}
+    known = filter(None, (sequence_number(each, prefix) for each in remembered.values()))
+    ids = take(len(renumbered), {*used, *holder, *known}) if renumbered else []
+    fresh = {index: sequence_id(prefix, number) for index, number in earlier_numbers.items()}
     fresh.update(zip(renumbered, ids, strict=True))
     folders = {
         posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log
@@ -187,7 +189,7 @@ def number_candidates(
     return numbered
 
 
-def _kept_numbers(
+def _earlier_numbers(
     candidates: Sequence[Candidate], prefix: str, remembered: Mapping[str, str]
 ) -> Iterator[tuple[int, int]]:
     """Yield the number that a candidate had before, with its place; none gets another one's."""
