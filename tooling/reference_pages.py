@@ -22,7 +22,7 @@ import click
 
 from orbit_registry.answers import table
 from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import PUBLISHED, Argument, schema_of
+from orbit_registry.answers.arguments import Argument, form_of, schema_of
 from orbit_registry.answers.table import Operation
 from orbit_registry.cli.main import KINDS, command_lines, jobs, orbit
 from orbit_registry.registry import Registry
@@ -46,8 +46,10 @@ PYTHON = """\
 
 The names on this page are public: a program may import them, and a change of one is in the
 changelog. All other modules may change at any time. The package has type hints. `Registry` does
-what the commands do, with the same rules: an [agent](agents.md) proposes, and a person accepts. The
-plugin of MkDocs is `orbit`: [the site](site.md#in-a-mkdocs-site-that-you-have-already).
+what the commands do, with the same rules: an [agent](agents.md) proposes, and a person accepts.
+`registry.operations` has most commands by name. Each returns an `Answer`, whose `data` is what
+`--format json` prints as `data`. The plugin of MkDocs is `orbit`:
+[the site](site.md#in-a-mkdocs-site-that-you-have-already).
 
 ```python
 from orbit_registry.registry import Registry
@@ -133,17 +135,7 @@ def published(function: Callable[..., Any], arguments: Sequence[Argument]) -> Ma
     """Return the JSON Schema of an operation's arguments, and of its data if they are a dataclass
     by field; `answers.schema.json` has the data of the others.
     """
-    properties = {}
-    for argument in arguments:
-        schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
-        properties[argument.name] = {**schema, "description": argument.help}
-
-    form: dict[str, Any] = {
-        "type": "object",
-        "properties": properties,
-        "required": [argument.name for argument in arguments if argument.required],
-        "additionalProperties": False,
-    }
+    form = form_of(arguments)
     returned = typing.get_type_hints(function).get("return")
     is_form = dataclasses.is_dataclass(returned) and not hasattr(returned, "as_data")
     if is_form and returned is not Answer:
@@ -155,10 +147,19 @@ def published(function: Callable[..., Any], arguments: Sequence[Argument]) -> Ma
 def stub() -> str:
     """Return the types of the operations as methods, for those who check types."""
     modules = {"typing"}
-    lines = [_method(name, each, modules) for name, each in methods().items()]
+    shared = [_method(name, each, modules) for name, each in methods().items()]
+    others = {name: each for name, each in operations().items() if name not in methods()}
+    with_values = [_method(name, each, modules) for name, each in others.items()]
     imports = "\n".join(f"import {module}" for module in sorted(modules - {"builtins"}))
-    head = "# Made from the table of operations by reference_pages.py."
-    return "\n".join([head, imports, "", "class Verbs:", *lines]) + "\n"
+    lines = ["# Made from the table of operations by reference_pages.py.", imports, ""]
+    lines += ["class Shared:", *shared, ""]
+    lines += ["class Operations(Shared):", *with_values, ""]
+    lines += [
+        "class Verbs(Shared):",
+        "    @property",
+        "    def operations(self) -> Operations: ...",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _method(name: str, each: Operation, modules: set[str]) -> str:

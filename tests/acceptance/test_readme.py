@@ -53,6 +53,28 @@ def _busy(root: Path) -> None:
         commit(root)
 
 
+def _madr(root: Path) -> None:
+    for number in range(20):
+        front = "---\nstatus: accepted\ndate: 2025-03-04\n---\n\n"
+        why = f"Chosen option: number {number}, because `src/part{number}.py` is simple so.\n"
+        text = f"{front}# Choose number {number}\n\n## Decision Outcome\n\n{why}"
+        write(root, f"docs/decisions/{number:04}-choose-number-{number}.md", text)
+        write(root, f"src/part{number}.py", "x = 1\n")
+
+    commit(root)
+
+
+def _typescript(root: Path) -> None:
+    write(root, "package.json", '{"name": "shop", "workspaces": ["packages/*"]}\n')
+    write(root, "packages/api/src/server.ts", 'import express from "express";\n')
+    write(root, "AGENTS.md", "# Agents\n\nUse strict types.\n")
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    write(root, ".claude/settings.json", '{"permissions": {"allow": ["Bash(npm test)"]}}\n')
+    write(root, ".cursor/rules/types.mdc", '---\nglobs: "**/*.ts"\n---\n\nUse strict types.\n')
+    write(root, ".github/copilot-instructions.md", "Use strict types.\n")
+    commit(root)
+
+
 def _run(root: Path, script: str) -> str:
     environment = {
         **os.environ,
@@ -100,10 +122,10 @@ def _notes(text: str) -> str:
     (notes,) = NOTES.findall(text)
     lines = (line.strip() for line in str(notes).splitlines())
     notes = re.sub(r"ADR-\d{4}", "ADR-0001", "\n".join(lines))
-    return re.sub(r"docs/adr/\d{4}", "docs/adr/0001", notes)
+    return re.sub(r"docs/\w+/\d{4}", "docs/adr/0001", notes)
 
 
-@pytest.mark.parametrize("layout", [_empty, _python, _decided, _busy])
+@pytest.mark.parametrize("layout", [_empty, _python, _decided, _busy, _madr, _typescript])
 def test_your_own_decision_reaches_the_edit(git_repo: Path, layout: Any) -> None:
     layout(git_repo)
     _, own = scripts(README)
@@ -111,6 +133,20 @@ def test_your_own_decision_reaches_the_edit(git_repo: Path, layout: Any) -> None
     printed = _run(git_repo, own)
     assert _notes(printed) == _notes(TEXT)
     assert _notes(_shown(git_repo, "src/app.py")) == _notes(TEXT)
+
+
+def test_an_adopted_decision_reaches_the_edit_in_as_many_commands(git_repo: Path) -> None:
+    _madr(git_repo)
+    way = """
+    orbit init --yes
+    orbit import .
+    orbit scope suggest --yes
+    orbit hook install claude
+    orbit hook test claude --file src/part7.py
+    """
+    printed = _run(git_repo, way)
+    assert "[ADR-0007] Choose number 7" in printed
+    assert "Chosen option: number 7" in _shown(git_repo, "src/part7.py")
 
 
 def test_that_takes_six_commands_at_most() -> None:

@@ -2,19 +2,26 @@
 Python.
 """
 
+import contextlib
+import io
+import itertools
 import json
-from collections.abc import Mapping
+import os
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.cli.conftest import Shell
+from tests.acceptance.cli.conftest import BODY, Shell
 
 from orbit_registry.answers import table
 from orbit_registry.answers.answer import answer_of
+from orbit_registry.answers.arguments import Argument
 from orbit_registry.answers.call import Caller
 from orbit_registry.answers.table import Operation
-from orbit_registry.errors import OrbitError
+from orbit_registry.cli.main import run
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
@@ -31,6 +38,8 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "clear": {"target": "story:S-1"},
     "check_text": {"path": "src/a.py", "text": "import redis"},
     "coverage": {},
+    "diff": {"revisions": "main"},
+    "doctor": {},
     "enforce promote": {"name": "ADR-0001/none"},
     "enforce label": {"name": "ADR-0001/none", "key": "1f0c9a3e", "verdict": "true"},
     "enforce replay": {"name": "ADR-0001/none"},
@@ -46,6 +55,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export rules": {"agents": ["claude"], "dry_run": True},
     "export skills": {"agent": "claude", "dry_run": True},
     "learning migrate-layout": {"dry_run": True},
+    "leave": {"dry_run": True},
     "fail": {"target": "nonsense", "reason": "no browser"},
     "learning prune": {},
     "lessons list": {},
@@ -65,6 +75,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "queue": {},
     "review": {},
     "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
+    "refresh": {"any_id": "RES-nnnnn"},
     "renumber": {"any_id": "ADR-0002", "number": 9, "dry_run": True},
     "replay": {},
     "resolve": {"dry_run": True},
@@ -73,6 +84,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "run script": {"any_id": "RES-nnnnn"},
     "scope suggest": {"any_ids": ["ADR-0001"]},
     "search": {"query": ["cache"], "tags": ["cache"]},
+    "set status": {"status": "deprecated", "any_ids": ["ADR-0001"], "dry_run": True},
     "show": {"any_id": "ADR-0001"},
     "site build": {"base_url": "nowhere"},
     "snapshot export": {"file": Path("out.duckdb")},
@@ -93,14 +105,27 @@ REFUSED: Mapping[str, Mapping[str, Any]] = {
     "lessons show": {"name": "no-such-lesson"},
     "list": {"status": ["nonsense"]},
     "match": {},
-    "related": {"any_id": "ADR-0404"},
     "reject": {"any_ids": ["ADR-0001"], "reason": "no", "dry_run": True},
-    "renumber": {"any_id": "ADR-0404"},
-    "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0001"},
-    "show": {"any_id": "ADR-0404"},
-    "vote": {"any_id": "L-nnnnn", "task": "T-1"},
 }
 """Calls that each door refuses."""
+NAMES = {
+    "any_id": False,
+    "any_ids": True,
+    "subject": False,
+    "to": False,
+    "old_id": False,
+    "replacement": False,
+}
+"""Arguments that name a record, and whether they name several."""
+RECORDS = {
+    "unknown": "ADR-0404",
+    "retired": "ADR-0003",
+    "superseded": "ADR-0004",
+    "withheld": "ADR-0005",
+    "in another case": "adr-0404",
+    "of another form": "ADR 1 or 2",
+}
+"""What is odd about a record, and its id."""
 OF_TOOLS = ("add", "check_text", "run script", "update")
 """Operations without a command."""
 OF_AGENTS: Mapping[str, Mapping[str, Any]] = {
@@ -109,6 +134,10 @@ OF_AGENTS: Mapping[str, Mapping[str, Any]] = {
     "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0002"},
 }
 """Calls that every caller is refused, of operations that answer an agent in another form."""
+BY_AGENTS = ("link", "supersede", "run script")
+"""Operations that do something else for an agent: it proposes, or may not."""
+VERBS = {"deprecated": "deprecate"}
+"""What a person types for a status of a decision."""
 SHORT = ("list", "show", "search", "queue")
 """Operations whose answer to an agent is shorter: each of its fields is one of the whole answer."""
 VARYING = (
@@ -125,24 +154,64 @@ VARYING = (
     "retired_at",
     "rejected_at",
     "approved_at",
+    "verified_at",
+    "last",
+    "expires",
 )
 
 
+@pytest.fixture(scope="session")
+def project(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a project with decisions in each state and a learning."""
+    folder = tmp_path_factory.mktemp("doors")
+    root = Path(shutil.copytree(_first_commit, folder / "project"))
+    body = folder / "body.md"
+    body.write_text(BODY, "utf-8")
+
+    def orbit(*words: str) -> None:
+        # What is wrong shows in the tests: the project would lack it.
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            assert run(["-C", str(root), *words]) == 0
+
+    here = Path.cwd()
+    try:
+        orbit("init", "--yes")
+        (root / "src").mkdir()
+        (root / "src/a.py").write_text("import redis\n", "utf-8")
+        with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as config:
+            config.write('\nsite:\n  publish:\n    tags: ["!internal"]\n')
+        words = ("--yes", "--body-file", str(body))
+        orbit("adr", "new", "Use one cache", "--path", "src/**", "--tag", "cache", *words)
+        orbit("adr", "new", "Name each queue", *words)
+        orbit("adr", "new", "Ship on Fridays", *words)
+        orbit("adr", "new", "Log to files", *words)
+        orbit("adr", "new", "Pay in gold", "--tag", "internal", *words)
+        orbit("adr", "retire", "ADR-0003", "--yes")
+        orbit("adr", "supersede", "ADR-0004", "--with", "ADR-0002")
+        orbit("learning", "new", "Close each file", "--tag", "cache", "--yes")
+        orbit("baseline", "update")
+        orbit("sync")  # the first call builds what the next one finds
+    finally:
+        os.chdir(here)
+
+    return root
+
+
 @pytest.fixture
-def shell(git_repo: Any, monkeypatch: Any, capsys: Any) -> Shell:
-    """Return a shell in a project with a decision and a learning."""
-    monkeypatch.chdir(git_repo)
-    shell = Shell(git_repo, capsys)
-    assert shell("init", "--yes")[0] == 0
-    (git_repo / "src").mkdir()
-    (git_repo / "src/a.py").write_text("import redis\n", "utf-8")
-    words = ("--path", "src/**", "--tag", "cache", "--body-file", shell.body)
-    assert shell("adr", "new", "Use one cache", "--yes", *words)[0] == 0
-    assert shell("adr", "new", "Name each queue", "--yes", "--body-file", shell.body)[0] == 0
-    assert shell("learning", "new", "Close each file", "--tag", "cache", "--yes")[0] == 0
-    assert shell("baseline", "update")[0] == 0
-    assert shell("sync")[0] == 0  # the first call builds what the next one finds
+def shell(project: Path, tmp_path: Path, monkeypatch: Any, capsys: Any) -> Shell:
+    """Return a shell in a copy of the project."""
+    shell = Shell(tmp_path / "project", capsys)
+    shutil.copytree(project, shell.root)
+    monkeypatch.chdir(shell.root)
     return shell
+
+
+def afresh(project: Path, shell: Shell) -> None:
+    """Put the project back: what one door wrote, the next one does not find."""
+    os.chdir(project)
+    shutil.rmtree(shell.root)
+    shutil.copytree(project, shell.root)
+    os.chdir(shell.root)
 
 
 def rows() -> list[str]:
@@ -156,7 +225,10 @@ def named(name: str) -> Operation:
 def words_of(operation: Operation, values: Mapping[str, Any]) -> list[str]:
     """Return a call as a person types it."""
     words = operation.name.split()
-    if not operation.is_command:
+    if operation.name == "set status":
+        words = ["adr", VERBS[values["status"]]]
+        values = {name: value for name, value in values.items() if name != "status"}
+    elif not operation.is_command:
         words = ["adr", *words]
     options: list[str] = []
     for argument in operation.arguments():
@@ -181,15 +253,8 @@ def in_python(operation: Operation, values: Mapping[str, Any]) -> tuple[object, 
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
     row = next(row for row in table.rows() if row.name == operation.name)
-    registry = Registry.open(".")
-    is_own = row.method in vars(Registry)
     try:
-        if is_own:  # a method of the registry's own, which answers with values
-            from orbit_registry.answers.call import Call
-
-            result = operation.run(Call(lambda: registry), **given)
-        else:
-            result = getattr(registry, row.method)(**given)
+        result = getattr(Registry.open(".").operations, row.method)(**given)
     except OrbitError as error:
         return None, f"{error.message}\n{error.hint}"
 
@@ -210,15 +275,65 @@ def test_each_operation_has_a_call() -> None:
     assert sorted(rows()) == sorted(CALLS)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in OF_TOOLS])
-def test_python_answers_as_the_command_line_does(name: str, shell: Shell) -> None:
-    operation = named(name)
-    _, out, _ = shell(*words_of(operation, CALLS[name]), "--format", "json")
+OF_COMMANDS = [name for name in CALLS if name not in OF_TOOLS]
+
+
+@pytest.mark.parametrize("name", OF_COMMANDS)
+def test_python_answers_as_the_command_line_does(name: str, project: Path, shell: Shell) -> None:
+    same_at_two_doors(named(name), CALLS[name], project, shell)
+
+
+def same_at_two_doors(
+    operation: Operation, values: Mapping[str, Any], project: Path, shell: Shell
+) -> str:
+    """Compare what the command line and Python answer; return the refusal."""
+    code, out, _ = shell(*words_of(operation, values), "--format", "json")
     envelope = json.loads(out)
-    data, refusal = in_python(operation, CALLS[name])
+    afresh(project, shell)
+    data, refusal = in_python(operation, values)
     assert steady(data) == steady(envelope["data"])
     hint = f"\n{envelope['hint']}" if "hint" in envelope else ""
     assert refusal == f"{envelope.get('error') or ''}{hint}"
+    assert bool(refusal) <= (code != 0)
+    return refusal
+
+
+def naming(name: str, record: str) -> Mapping[str, Any] | None:
+    """Return the call of an operation with another record; None if it names none."""
+    argument = next((each for each in NAMES if each in CALLS[name]), None)
+    if argument is None:
+        return None
+
+    return {**CALLS[name], argument: [record] if NAMES[argument] else record}
+
+
+@pytest.mark.parametrize("state", RECORDS)
+@pytest.mark.parametrize("name", [name for name in CALLS if naming(name, "") is not None])
+def test_each_door_says_the_same_of_an_odd_record(
+    name: str, state: str, project: Path, shell: Shell
+) -> None:
+    operation, values = named(name), naming(name, RECORDS[state])
+    assert values is not None
+    if name not in OF_TOOLS:
+        refusal = same_at_two_doors(operation, values, project, shell)
+        assert refusal or state in ("retired", "superseded", "withheld")
+        afresh(project, shell)
+
+    if operation.tool and name not in BY_AGENTS:
+        same_over_mcp(operation, values, project, shell)
+
+
+def same_over_mcp(
+    operation: Operation, values: Mapping[str, Any], project: Path, shell: Shell
+) -> None:
+    """Compare what Python and MCP answer."""
+    data, refusal = in_python(operation, values)
+    afresh(project, shell)
+    envelope = in_mcp(operation, values)
+    assert (envelope.get("error") or "") == refusal.partition("\n")[0]
+    if operation.name not in SHORT and data is not None:
+        whole, answered = steady(data), steady(envelope["data"])
+        assert {name: answered[name] for name in whole} == whole
 
 
 def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -227,8 +342,11 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
     arguments = {argument.name: argument for argument in operation.arguments()}
     public: dict[str, Any] = {}
     for name, value in values.items():
-        is_words = arguments[name].public in ("query", "status")
-        public[arguments[name].public] = " ".join(value) if is_words else value
+        is_words = name in arguments and arguments[name].public in ("query", "status")
+        is_words = is_words and isinstance(value, list)
+        public[arguments[name].public if name in arguments else name] = (
+            " ".join(value) if is_words else value
+        )
 
     answer = reply(operation.tool, public, Caller("agent", "s-1"), lambda: registry)
     return json.loads(json.dumps(answer.structured, default=str))
@@ -238,23 +356,87 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
 @pytest.mark.parametrize(
     "name", [row.name for row in table.rows() if row.tool and row.name != "run script"]
 )
-def test_a_tool_answers_as_python_does(name: str, shell: Shell) -> None:
-    operation = named(name)
-    values = OF_AGENTS.get(name, CALLS[name])
-    data, refusal = in_python(operation, values)
-    envelope = in_mcp(operation, values)
-    assert envelope.get("error") or refusal.partition("\n")[0] == ""
-    if name not in SHORT:
-        whole, answered = steady(data), steady(envelope["data"])
-        assert whole is None or {name: answered[name] for name in whole} == whole
+def test_a_tool_answers_as_python_does(name: str, project: Path, shell: Shell) -> None:
+    same_over_mcp(named(name), OF_AGENTS.get(name, CALLS[name]), project, shell)
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_every_door_refuses_alike(name: str, shell: Shell) -> None:
+def test_every_door_refuses_alike(name: str, project: Path, shell: Shell) -> None:
     operation = named(name)
-    code, out, _ = shell(*words_of(operation, REFUSED[name]), "--format", "json")
-    _, refusal = in_python(operation, REFUSED[name])
-    assert code != 0
-    assert refusal.partition("\n")[0] == json.loads(out)["error"]
+    assert same_at_two_doors(operation, REFUSED[name], project, shell)
     if operation.tool:
-        assert in_mcp(operation, REFUSED[name])["error"] == json.loads(out)["error"]
+        same_over_mcp(operation, REFUSED[name], project, shell)
+
+
+def ill_formed(operation: Operation) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield calls that do not have the form of an operation, each with the argument at fault."""
+    values = CALLS[operation.name]
+    for argument in operation.arguments():
+        schema = argument.schema
+        if argument.required:
+            yield argument.name, {name: values[name] for name in values if name != argument.name}
+        if schema["type"] in ("integer", "number"):
+            yield argument.name, {**values, argument.name: "many"}
+        if "enum" in schema:
+            yield argument.name, {**values, argument.name: "no such choice"}
+        if "enum" in schema.get("items", {}):
+            yield argument.name, {**values, argument.name: ["no such choice"]}
+        if "minimum" in schema:
+            yield argument.name, {**values, argument.name: schema["minimum"] - 1}
+
+
+def words_for(argument: Argument) -> list[str]:
+    """Return the words of which one is in what the command line says of an argument."""
+    choices = [str(choice) for choice in argument.schema.get("enum", ())]
+    return [*argument.flags, argument.metavar.strip("[].") or argument.name.upper(), *choices]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_door_refuses_what_does_not_have_the_form(name: str, shell: Shell) -> None:
+    operation = named(name)
+    arguments = {argument.name: argument for argument in operation.arguments()}
+    for fault, values in ill_formed(operation):
+        argument = arguments[fault]
+        data, refusal = in_python(operation, values)
+        assert data is None
+        assert f"`{fault}" in refusal
+
+        # What is missing by place is the last: the others move up.
+        placed = [each for each in arguments.values() if not each.flags]
+        meant = placed if argument in placed else [argument]
+        words = list(itertools.chain.from_iterable(map(words_for, meant)))
+        is_fixed = name == "set status" and fault == "status"
+        if name not in OF_TOOLS and "tool" not in argument.schema and not is_fixed:
+            code, out, _ = shell(*words_of(operation, values), "--format", "json")
+            assert code == 2
+            assert any(word in json.loads(out)["error"] for word in words), out
+
+        if operation.tool and name != "run script":
+            error = in_mcp(operation, values)["error"]
+            assert f"`{argument.public}" in error
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_door_refuses_an_argument_that_is_not_there(name: str, shell: Shell) -> None:
+    operation, values = named(name), {**CALLS[name], "nope": "x"}
+    data, refusal = in_python(operation, values)
+    assert data is None
+    assert "unknown field `nope`" in refusal
+    if name not in OF_TOOLS:
+        code, out, _ = shell(*words_of(operation, CALLS[name]), "--nope", "--format", "json")
+        assert code == 2
+        assert "'--nope'" in json.loads(out)["error"]
+
+    if operation.tool and name != "run script":
+        assert "unknown field `nope`" in in_mcp(operation, values)["error"]
+
+
+def test_python_takes_values_by_place_and_each_of_them_once(shell: Shell) -> None:
+    operations = Registry.open(".").operations
+    assert operations.related("ADR-0001", 2).data["id"] == "ADR-0001"
+    with pytest.raises(UsageError, match="`any_id` is given twice"):
+        operations.related("ADR-0001", any_id="ADR-0002")
+    with pytest.raises(UsageError, match="4 values for 3 arguments"):
+        operations.related("ADR-0001", 2, "both", "ADR-0002")
+    with pytest.raises(UsageError, match="`any_ids` is a text, not a list"):
+        operations.retire("ADR-0001")

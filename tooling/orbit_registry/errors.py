@@ -134,11 +134,12 @@ def did_you_mean(word: str, choices: Iterable[str], quote: str = "") -> str:
     """Return the start of a hint about an unknown word: the nearest choice, if one is near."""
     from difflib import get_close_matches  # most commands go well
 
-    near = get_close_matches(word, list(choices), n=1)
+    by_lower_case = {choice.lower(): choice for choice in choices}
+    near = get_close_matches(word.lower(), by_lower_case, n=1)
     if not near:
         return ""
 
-    return f"did you mean {quote}{near[0]}{quote}? "
+    return f"did you mean {quote}{by_lower_case[near[0]]}{quote}? "
 
 
 def plural(count: int, singular: str, plural_form: str = "") -> str:

@@ -413,6 +413,35 @@ def test_a_wrong_field_is_answered_with_an_example(call: Call) -> None:
     assert 'for example {"summary": "…", "paths": ["src/**"]}' in reply.structured["hint"]
 
 
+def test_a_call_without_a_kind_is_answered_with_an_example(call: Call) -> None:
+    answer = call("add", fields={"summary": "Close each file"})
+    assert '{"kind": "learning", "fields": {"summary"' in str(answer.structured["hint"])
+
+
+def test_a_decision_with_an_open_ones_title_is_added_only_as_distinct(call: Call) -> None:
+    fields = {"title": "Use one cache", "body": BODY}
+    first = data(call("add", kind="adr", fields=fields, confirm=True))["id"]
+    again = call("add", kind="adr", fields={**fields, "title": "use one CACHE"}, confirm=True)
+    assert again.is_error
+    assert again.structured["error"] == f"{first} (proposed) has the same title: Use one cache"
+    assert f'"distinct_from": ["{first}"]' in str(again.structured["hint"])
+
+    distinct = call("add", kind="adr", fields=fields, distinct_from=[first])
+    assert data(distinct)["written"]
+
+
+def test_an_agent_is_told_calls_and_no_commands_where_no_edit_shows_a_record(call: Call) -> None:
+    fields = {"title": "Use one cache", "body": BODY}
+    for answer in (
+        call("add", kind="adr", fields=fields),
+        call("add", kind="adr", fields=fields, confirm=True),
+    ):
+        assert "at no edit" in answer.text
+        assert "`paths`" in answer.text or '"paths"' in answer.text
+        assert "orbit adr update" not in answer.text
+        assert "orbit scope suggest" not in answer.text
+
+
 def test_what_no_edit_will_show_is_said(call: Call) -> None:
     text = call("add", kind="learning", fields={"summary": "Care for the lib"}, confirm=True).text
     assert "at no edit" in text

@@ -23,7 +23,7 @@ def note(
     attempts: Count = 1,
     errors: bool = False,
     failed: bool = False,
-    skip_reason: Annotated[str | None, Form(enum=NOTE_SKIPS)] = None,
+    skip_reason: Annotated[str | None, Form(enum=(*NOTE_SKIPS,))] = None,
     task: str | None = None,
     paths: tuple[str, ...] = (),
     tags: tuple[str, ...] = (),

@@ -175,7 +175,7 @@ class Observer:
                 self._open.clear()  # the edit may have fixed the failure
                 order = []
             elif step.action == "run":
-                if may_edit(step.command, self._project.has_path):
+                if self._open and may_edit(step.command, self._project.has_path):
                     self._open.clear()
                 order += self._run(step, written_paths)
             elif step.action == "search":

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from orbit_registry.answers.answer import data_of
 from orbit_registry.answers.words import ArgumentWords, Words
+from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind
+from orbit_registry.model.schema import RecordSchema
 
 Schema = Mapping[str, Any]
 
@@ -93,6 +96,70 @@ def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) 
     arguments = [each for each in arguments if "general" not in each.schema]
     withheld = "of_files" if kind.in_document else "documents"
     return [each for each in arguments if withheld not in each.schema]
+
+
+def form_of(arguments: Sequence[Argument]) -> dict[str, Any]:
+    """Return the JSON Schema of the values that a program gives, by their names in Python."""
+    properties = {}
+    for argument in arguments:
+        schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
+        properties[argument.name] = {**schema, "description": argument.help}
+
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [argument.name for argument in arguments if argument.required],
+        "additionalProperties": False,
+    }
+
+
+def bound_values(
+    name: str,
+    arguments: Sequence[Argument],
+    placed: Sequence[object],
+    values: Mapping[str, object],
+) -> Mapping[str, Any]:
+    """Return the values of a program's call by name.
+
+    Raises:
+        UsageError: one is missing, unknown, given twice or of another form.
+    """
+    names = [argument.name for argument in arguments]
+    hint = f"arguments: {', '.join(names)}"
+    if len(placed) > len(names):
+        counted = plural(len(placed), "value")
+        raise UsageError(f"{name}: {counted} for {plural(len(names), 'argument')}", hint=hint)
+
+    by_place = dict(zip(names, placed, strict=False))
+    twice = by_place.keys() & values.keys()
+    if twice:
+        raise UsageError(f"{name}: `{min(twice)}` is given twice", hint=hint)
+
+    bound = {**by_place, **values}
+    optional = {argument.name for argument in arguments if not argument.required}
+    with_value = {
+        each: value for each, value in bound.items() if value is not None or each not in optional
+    }
+    refuse_values(name, form_of(arguments), data_of(with_value))
+    return bound
+
+
+def refuse_values(name: str, form: Schema, values: object) -> None:
+    """Raise where the values of a call do not have the form that is asked for.
+
+    Raises:
+        UsageError: one is missing, unknown or of another form.
+    """
+    problems = RecordSchema(form, Path(name)).problems(values)
+    if not problems:
+        return
+
+    message = "; ".join(problem.message for problem in problems[:5])
+    hints = [problem.hint for problem in problems if problem.hint]
+    raise UsageError(
+        f"{name}: {message.replace('`the record`', 'the call')}",
+        hint=hints[0] if hints else f"arguments: {', '.join(form['properties'])}",
+    )
 
 
 def _argument(

@@ -3,6 +3,7 @@
 import codecs
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,9 +97,8 @@ def brief(
         request["paths"] = [call.path(each) for each in (*paths, *filter(None, [path]))]
         return _brief_of_agent(call, purpose, request)
 
-    files = [subject for subject in subjects if os.path.lexists(subject)]
-    words = [_words(name) for name in (file, text) if name is not None]
-    words += [subject for subject in subjects if subject not in files]
+    files, words = _subjects(subjects)
+    words = [_words(name) for name in (file, text) if name is not None] + words
     request["text"] = "\n".join(filter(None, words))[:LONGEST_TEXT]
     request["paths"] = [call.path(each) for each in (*paths, *files)]
     request["session"] = session or os.environ.get(SESSION, "")
@@ -112,6 +112,17 @@ def brief(
             "--out keeps a plan's brief", hint="give --for plan, or redirect the output"
         )
 
+    return _brief_of_person(call, request)
+
+
+def _subjects(subjects: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what is a file, and what are words."""
+    files = [subject for subject in subjects if os.path.lexists(subject)]
+    return files, [subject for subject in subjects if subject not in files]
+
+
+def _brief_of_person(call: Call, request: dict[str, Any]) -> Answer:
+    """Return the brief for a terminal or a prompt."""
     result = call.registry.brief(**request)
     warnings = [f"warning: {warning}" for warning in result.inputs.warnings]
     records = call.registry.collection.records

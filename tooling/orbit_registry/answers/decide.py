@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import has_verbs
 from orbit_registry.answers.notes import visibility_of
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import OrbitError, UsageError, plural
@@ -155,37 +156,61 @@ def retire(
     return moved_answer(call, any_ids, move, dry_run=dry_run, following=FOLLOWING[:1])
 
 
+@operation("set status", is_command=False, of_kind=has_verbs, writes=True)
 def set_status(
     call: Call,
     status: str,
-    any_ids: Sequence[str],
-    decision: Review,
-    *,
-    of_status: str | None = None,
+    any_ids: tuple[str, ...],
+    by: str | None = None,
+    reason: str | None = None,
     expect: str | None = None,
     yes: bool = False,
+    of_status: str | None = None,
     dry_run: bool = False,
 ) -> Answer:
-    """Give records of the call's kind one of its statuses: `orbit KIND VERB`."""
-    kind, registry = call.kind, call.registry
-    assert kind is not None
+    """Give records one of the statuses of their kind.
+
+    Args:
+        status: The status.
+        any_ids ID...: The records.
+        by WHO: Who decides; you if not given.
+        reason WHY: Why; the record keeps it.
+        expect DIGEST: Only if the record has this digest, which `show` and `review` print.
+        yes -y --yes: Do not ask: a terminal shows what is accepted, and asks why on a rejection.
+        of_status --status: All records with this status.
+        dry_run: Print what would change; change nothing.
+
+    Of a kind:
+        Set the status to {status}.
+
+        orbit {kind} {verb} {id}{example}
+    """
+    registry = call.registry
+    decision = decision_of(by, reason)
     if (of_status is None) == (not any_ids):
-        raise UsageError("name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids")
+        kind = "KIND" if call.kind is None else call.kind.name
+        raise UsageError("name ids, or give --status", hint=f"`orbit {kind} list` has the ids")
 
     notes: list[str] = []
     if of_status is not None:
-        of_kind = registry.collection.records.of_kind(kind.name)
-        any_ids, notes = undecided(of_kind, of_status)
+        records = registry.collection.records
+        chosen = [*records] if call.kind is None else records.of_kind(call.kind.name)
+        any_ids, notes = undecided(chosen, of_status)
 
-    target = kind.status(status)
-    silent = yes or target.phase != "live" or dry_run or of_status is not None
-    reviewed = reviewed_by(call, any_ids, decision, expect, silent)
-    if kind.is_rejection(target):
-        reviewed = rejected_by(call, decision)
+    silent = yes or dry_run or of_status is not None
+    accepted = reviewed_by(call, any_ids, decision, expect, silent)
+    rejected = rejected_by(call, decision, asks=not (yes or dry_run))
 
     def move(any_id: str) -> tuple[Record, Record]:
         record = registry.get(call.of_kind(any_id))
-        return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
+        target = record.kind.status(status)
+        reviewed = decision
+        if record.kind.is_rejection(target):
+            reviewed = rejected(record)
+        elif target.phase == "live":
+            reviewed = accepted(record)
+
+        return record, registry.transition(any_id, status, reviewed, dry_run=dry_run)
 
     answer = moved_answer(
         call, any_ids, move, dry_run=dry_run, empty=f"nothing is {of_status}", following=()

@@ -18,7 +18,13 @@ from orbit_registry.search.source_files import SourceFiles
 
 
 @operation("link", job="Write", tool="link", writes=True)
-def link(call: Call, subject: str, rel: str, to: str, reason: str = "") -> Answer:
+def link(
+    call: Call,
+    subject: str,
+    rel: str,
+    to: Annotated[str, Form(over_mcp="to")],
+    reason: str = "",
+) -> Answer:
     """Link two records.
 
     REL is amends, extends, derived_from, has_script, has_doc, proves, contradicts, overrides,

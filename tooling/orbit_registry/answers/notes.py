@@ -95,13 +95,26 @@ def past_review(record: Record) -> list[str]:
 
 
 def unmatched_notes(registry: Registry, record: Record) -> list[str]:
-    """Return the globs of a record that match no file, and unused packages."""
+    """Return the globs of a record that match no file, and unused packages.
+
+    Where the glob that was meant is sure, the note has the command that writes it.
+    """
     root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
     below = ""
     if here.is_relative_to(root) and here != root:
         below = here.relative_to(root).as_posix()
 
-    return [note(str(unmatched)) for unmatched in registry.unmatched(record, below)]
+    notes = []
+    is_written = (root / record.path).is_file()
+    for unmatched in registry.unmatched(record, below):
+        remedy = ""
+        if unmatched.meant and is_written:
+            globs = f"--remove-path '{unmatched.glob}' --path '{unmatched.meant}'"
+            remedy = f" `orbit {record.kind.name} update {record.id} {globs}`"
+
+        notes.append(note(f"{unmatched}{remedy}"))
+
+    return notes
 
 
 def unknown_notes(registry: Registry, **requested: Sequence[str]) -> list[str]:

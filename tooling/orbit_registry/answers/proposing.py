@@ -6,19 +6,22 @@ waits for a person.
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from orbit_registry.answers.agent_fields import WITHHELD, own_fields, required_fields
+from orbit_registry.answers.agent_fields import EXAMPLE, WITHHELD, own_fields, required_fields
 from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import FieldValues
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.new_decision import same_title
 from orbit_registry.answers.notes import visibility_of
 from orbit_registry.answers.records import clean
 from orbit_registry.answers.table import operation
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.lifecycle.touches import Touch
+from orbit_registry.matching.visibility import Visibility
 from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -79,7 +82,10 @@ def add(
     if not kind:
         raise UsageError(
             "`kind` is missing",
-            hint="name the `kind` of a new record, or the `id` of one to change",
+            hint=(
+                "name the `kind` of a new record, or the `id` of one to change; for example "
+                f'{{"kind": "learning", "fields": {EXAMPLE}}}'
+            ),
         )
 
     of_kind = call.workspace.kinds[kind]
@@ -314,7 +320,12 @@ def _proposed(
         return _preview(call, proposal, draft, near)
 
     if kind.in_document:
-        record = adrs.add_adr(call.workspace, request, call.author()).record
+        apart = [*request.distinct_from]
+        if old is not None:
+            apart.append(old.id)
+
+        unless_same = partial(_refuse_same_title, call, apart=apart)
+        record = adrs.add_adr(call.workspace, request, call.author(), unless_same).record
         if old is not None:
             record = _change(call, record, _replacement_edit(old))
         return _written(call, record, old)
@@ -323,6 +334,19 @@ def _proposed(
     peers = registry.collection.records.of_kind(kind.name)
     admit = refusing_copies(call.workspace, kind, peers, _refuse_duplicate)
     return _written(call, registry.add(kind.name, fields, call.author(), admit), old)
+
+
+def _refuse_same_title(call: Call, new: Record, *, apart: Sequence[str]) -> None:
+    same = same_title(call.registry, new, apart)
+    if same is not None:
+        existing = clean(same)
+        raise RefusedError(
+            f"{existing.id} ({existing.status.name}) has the same title: {existing.title}",
+            hint=(
+                f"`show` {existing.id}; if the two differ, call again with "
+                f'"distinct_from": ["{existing.id}"]'
+            ),
+        )
 
 
 def _preview(call: Call, proposal: Proposal, draft: Record, near: Sequence[Neighbour]) -> Answer:
@@ -373,7 +397,7 @@ def _preview(call: Call, proposal: Proposal, draft: Record, near: Sequence[Neigh
     }
     judged, _ = visibility_of(call.registry, [draft])
     if draft.path in judged:
-        lines += judged[draft.path].lines()
+        lines += _visible_lines(judged[draft.path], "give `paths` in `fields`")
         data["visibility"] = judged[draft.path].as_data()
 
     ids = [str(row["id"]) for row in nearest]
@@ -405,6 +429,16 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
     differs = f'call again with "distinct_from": ["{existing.id}"]'
     hint = f"{instead}; {override_hint(neighbour, differs)}"
     raise RefusedError(duplicate_message(neighbour), hint=hint)
+
+
+def _visible_lines(judgement: Visibility, remedy: str) -> Iterator[str]:
+    """Yield when agents are shown a proposal; where no edit shows it, what its author calls."""
+    reason = judgement.reason
+    if reason is not None and reason.commands:
+        called = replace(reason, text=f"{reason.text}: {remedy}", commands=())
+        judgement = replace(judgement, reason=called)
+
+    yield from judgement.lines()
 
 
 def _touched(call: Call, record: Record) -> list[Touch]:
@@ -440,7 +474,8 @@ def _written(call: Call, record: Record, instead_of: Record | None = None) -> An
     judged, _ = visibility_of(call.registry, [record])
     judgement = judged.get(record.path)
     if judgement is not None:
-        lines += [f"  {sentence}" for sentence in judgement.lines()]
+        call_of_update = _tool_call("update", id=record.id, fields={"paths": ["GLOB"]})
+        lines += [f"  {each}" for each in _visible_lines(judgement, call_of_update)]
 
     lines += [f"note: {unmatched}" for unmatched in call.registry.unmatched(record)]
     steps = [f"orbit accept {record.id}"] if record.kind.approving_verb else []

@@ -1,7 +1,7 @@
 """`list`: records in short."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from orbit_registry.answers.call import Call
 from orbit_registry.answers.kinds import any_kind
 from orbit_registry.answers.notes import unknown_notes
 from orbit_registry.answers.table import operation
-from orbit_registry.errors import UsageError, listed, plural
+from orbit_registry.errors import UsageError, did_you_mean, listed, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.lifecycle.review_due import Due
@@ -37,6 +37,43 @@ def clean(record: Record) -> Record:
     """Return a record without secrets; call it before the text is shortened."""
 
     return redacted(record, without_secrets)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the fields of a record must say for a list to have it."""
+
+    status: Sequence[str]
+    phases: Sequence[str]
+    tags: Sequence[str]
+    labels: Sequence[str]
+    legacy_id: str | None
+    feature: str | None
+    task: str | None
+    since: str | None
+
+    def conditions(self, call: Call) -> Iterator[Callable[[Record], bool]]:
+        """Yield the conditions that are asked for, those that are quickly answered first."""
+        is_tagged = call.workspace.config.is_tagged
+        if self.status:
+            yield lambda record: record.status.name in self.status
+        if self.phases:
+            yield lambda record: record.phase in self.phases
+        if self.tags:
+            yield lambda record: is_tagged(record.tags, self.tags)
+        if self.labels:
+            yield lambda record: {*self.labels} <= {*record.words("labels")}
+        if self.feature is not None:
+            yield lambda record: record.text("feature") == self.feature
+        if self.task is not None:
+            yield lambda record: self.task in (*record.words("tasks"), *record.scope.tasks)
+        if self.legacy_id is not None:
+            records = call.registry.collection.records.with_former_name(self.legacy_id)
+            former = {record.path for record in records}
+            yield lambda record: record.path in former
+        if self.since is not None:
+            earliest = _day(self.since)
+            yield lambda record: str(record.data["updated_at"]) >= earliest
 
 
 @operation(
@@ -104,28 +141,9 @@ def list_records(
     _refuse_unknown_status(status, [only] if only else kinds)
 
     records = registry.collection.records
-    is_tagged = registry.workspace.config.is_tagged
-    conditions: list[Callable[[Record], bool]] = [
-        lambda record: is_tagged(record.tags, tags),
-        lambda record: set(labels) <= set(record.words("labels")),
-    ]
-    if status:
-        conditions.append(lambda record: record.status.name in status)
-    if phases:
-        conditions.append(lambda record: record.phase in phases)
-    if feature is not None:
-        conditions.append(lambda record: record.text("feature") == feature)
-    if task is not None:
-        conditions.append(lambda record: task in (*record.words("tasks"), *record.scope.tasks))
-    if legacy_id is not None:
-        former = {record.path for record in records.with_former_name(legacy_id)}
-        conditions.append(lambda record: record.path in former)
-    if since is not None:
-        earliest = _day(since)
-        conditions.append(lambda record: str(record.data["updated_at"]) >= earliest)
-
     matching = records.of_kind(only.name) if only else list(records)
-    for fits in conditions:
+    wanted = Wanted(status, phases, tags, labels, legacy_id, feature, task, since)
+    for fits in wanted.conditions(call):
         matching = list(filter(fits, matching))
 
     due = registry.due_reviews() if is_due else {}
@@ -221,5 +239,5 @@ def _refuse_unknown_status(statuses: Sequence[str], kinds: Iterable[Kind]) -> No
 
     for status in statuses:
         if status not in words:
-            hint = f"one of {listed(list(words), 8)}"
+            hint = f"{did_you_mean(status, words, '`')}one of {listed(list(words), 8)}"
             raise UsageError(f"no record can have the status `{status}`", hint=hint)

@@ -1,5 +1,6 @@
 """`search` and `related`: finding records by words and by links."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from orbit_registry.answers.records import clean, list_records
 from orbit_registry.answers.table import operation
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.registry import Registry
 from orbit_registry.render import records as render
 from orbit_registry.render.hits import GENERIC, result_data, result_text
 from orbit_registry.repository.documents import prompts_of
@@ -99,31 +101,36 @@ def search(
     if is_agent:
         result = _without_secrets(result, set(question.terms))
 
-    remarks = []
-    if result.generic:
-        remarks.append(GENERIC)
-    if result.note:
-        remarks.append(result.note)
-    if not result.hits:
-        remarks += empty_notes(registry, by_scope=bool(path or tags))
-    if result.unknown and len(registry.collection.records):
-        remarks.append(f"no record has {', '.join(result.unknown)}")
+    in_project = [hit for hit in result.hits if not hit.record.path.startswith("~/")]
+    text = result_text(result, explain=explain)
+    return Answer(
+        result_data(result, explain=explain),
+        text,
+        [*_show_commands(result)],
+        unknown_notes(registry, tag=tags),
+        [*_remarks(registry, result, by_scope=bool(path or tags))],
+        paths=[where] if where else [],
+        record_ids=[hit.record.id for hit in in_project],
+    )
 
-    following = []
+
+def _remarks(registry: Registry, result: SearchResult, *, by_scope: bool) -> Iterator[str]:
+    """Yield what a person should know of a result, above all of an empty one."""
+    if result.generic:
+        yield GENERIC
+    if result.note:
+        yield result.note
+    if not result.hits:
+        yield from empty_notes(registry, by_scope=by_scope)
+    if result.unknown and len(registry.collection.records):
+        yield f"no record has {', '.join(result.unknown)}"
+
+
+def _show_commands(result: SearchResult) -> Iterator[str]:
     for hit in result.hits[:3]:
         if hit.record.kind.name != SKILL:
             home = " -C ~" if hit.record.path.startswith("~/") else ""
-            following.append(f"orbit{home} show {hit.name}")
-
-    return Answer(
-        result_data(result, explain=explain),
-        result_text(result, explain=explain),
-        following,
-        unknown_notes(registry, tag=tags),
-        remarks,
-        paths=[where] if where else [],
-        record_ids=[hit.record.id for hit in result.hits if hit.record.path[:2] != "~/"],
-    )
+            yield f"orbit{home} show {hit.name}"
 
 
 def _without_secrets(result: SearchResult, query: set[str]) -> SearchResult:

@@ -20,6 +20,7 @@ from orbit_registry.seams import add, extras, load
 
 if TYPE_CHECKING:
     from orbit_registry.answers.arguments import Argument
+    from orbit_registry.answers.call import Call
     from orbit_registry.answers.words import Words
     from orbit_registry.model.kind import Kind
 
@@ -69,6 +70,17 @@ class Operation:
         from orbit_registry.answers.arguments import arguments_of
 
         return arguments_of(self.run, self.words, kind)
+
+    def called(self, call: Call, *placed: object, **values: object) -> Any:
+        """Run it for a program, which gives the values by place or by name.
+
+        Raises:
+            UsageError: one is missing, unknown, given twice or of another form.
+        """
+        from orbit_registry.answers.arguments import bound_values
+
+        method = self.run.__name__ if " " not in self.name else self.name
+        return self.run(call, **bound_values(method, self.arguments(), placed, values))
 
 
 ENTRIES: dict[str, Operation] = {}

@@ -38,12 +38,14 @@ _FROM_ROOT = "globs are named from the project's root"
 class Unmatched:
     """A glob, or a package that is imported, of a scope for which there is no file.
 
-    Tracked files count, and those that git would add. `hint` says what may have been meant.
+    Tracked files count, and those that git would add. `hint` says what may have been meant;
+    `meant` is the same glob from the project's root, where that matches.
     """
 
     glob: str
     hint: str
     package: str = ""
+    meant: str = ""
 
     def __str__(self) -> str:
         if self.package:
@@ -68,7 +70,15 @@ def unmatched(
 
     dead = dead_globs(record.globs, count_matches(record.globs, files))
     folders = folders_of(files) if dead else {}
-    result = [Unmatched(text, _hint(text, files, folders, below)) for text in dead]
+    result: list[Unmatched] = []
+    for text in dead:
+        from_root = f"{below}/{text}"
+        if below and count_matches([from_root], files):
+            hint = f"{_FROM_ROOT}; did you mean `{from_root}`?"
+            result.append(Unmatched(text, hint, meant=from_root))
+        else:
+            result.append(Unmatched(text, _hint(text, files, folders)))
+
     if not record.uses:
         return result
 
@@ -83,13 +93,9 @@ def unmatched(
     ]
 
 
-def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], below: str) -> str:
+def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]]) -> str:
     if "," in text and "{" not in text:
         return "a comma is part of the name: give `--path` once for each glob"
-
-    from_root = f"{below}/{text}"
-    if below and count_matches([from_root], files):
-        return f"{_FROM_ROOT}; did you mean `{from_root}`?"
 
     return glob_hint(text, folders, _FROM_ROOT, frozenset(files))
 

@@ -1,33 +1,19 @@
 """`orbit adr`: verbs that only decisions have."""
 
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
 
 from orbit_registry.answers.inputs import text_from
-from orbit_registry.answers.notes import doubts
-from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
-from orbit_registry.cli.output import (
-    emit,
-    format_option,
-    may_ask,
-    open_registry,
-    print_notes,
-    visibility_data,
-    visibility_of,
-    visibility_text,
-)
-from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.formats.wording import normalised
+from orbit_registry.answers.new_decision import new_decision, refuse_same_title
+from orbit_registry.cli.kind import add_synonym, kind_group, stated_headline
+from orbit_registry.cli.operations import print_answer
+from orbit_registry.cli.output import format_option, may_ask, open_registry
+from orbit_registry.errors import UsageError
 from orbit_registry.model.kind import load_kinds
-from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
-from orbit_registry.render.hits import neighbours_data, show_commands
-from orbit_registry.render.records import record_data
-from orbit_registry.render.touched import touches_lines
-from orbit_registry.repository.ids import IN_THE_TREE
 
 group = kind_group("adr")
 
@@ -108,100 +94,43 @@ def add(
     values["title"] = stated_headline(
         load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes)
     )
+    values["status"] = _status(registry, values["status"], pending=pending)
+    request = NewAdr(body=_body(body_file), **values)
 
-    if pending and values["status"] not in (None, "proposed"):
+    # It runs under the lock: no record can be added meanwhile.
+    admit = partial(refuse_same_title, registry, apart=request.distinct_from)
+    added = registry.add_adr(request, admit=admit, dry_run=dry_run)
+    print_answer(new_decision(registry, request, added, dry_run=dry_run), output)
+
+
+def _status(registry: Registry, status: str | None, *, pending: bool) -> str | None:
+    if pending and status not in (None, "proposed"):
         raise UsageError(
             "--pending and --status contradict each other", hint="leave one of them out"
         )
 
-    if pending:
-        values["status"] = "proposed"
+    if registry.author().role == "agent":
+        if status not in (None, "proposed"):
+            raise UsageError(
+                "an agent proposes decisions; a person accepts them", hint="leave --status out"
+            )
+        return "proposed"
 
-    body = text_from(body_file) if body_file is not None else None
-    if body is not None and not body.strip():
+    return "proposed" if pending else status
+
+
+def _body(file: str | None) -> str | None:
+    if file is None:
+        return None
+
+    body = text_from(file)
+    if not body.strip():
         raise UsageError(
             "the text is empty",
             hint="leave --body-file out: the document then has prompts to fill in",
         )
 
-    if registry.author().role == "agent":
-        if values["status"] not in (None, "proposed"):
-            raise UsageError(
-                "an agent proposes decisions; a person accepts them", hint="leave --status out"
-            )
-        values["status"] = "proposed"
-
-    def admit(new: Record) -> None:  # runs under the lock: no record can be added meanwhile
-        _refuse_duplicate_title(registry, new, values["distinct_from"])
-
-    added = registry.add_adr(NewAdr(body=body, **values), admit=admit, dry_run=dry_run)
-    record = added.record
-    with_text = replace(record, prose=body or "")
-    near = registry.neighbours(with_text)
-    touched = registry.touches(with_text)
-    would = "would write " if dry_run else ""
-    above = (
-        f"  the highest number so far is {added.above}\n"
-        if IN_THE_TREE not in (added.above or IN_THE_TREE)
-        else ""
-    )
-    text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
-
-    may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
-    accept = [f"orbit accept {record.id}"] if may_accept else []
-    text += (
-        f"\n  "
-        f"{record.status.name}"
-        f"{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
-    )
-
-    replaced = [f"orbit adr supersede {old} --with {record.id}" for old in values["supersedes"]]
-    if record.phase == "live":
-        verb = "would supersede" if dry_run else "supersedes"
-        text += "".join(f"\n  {verb} {old}" for old in record.supersedes or values["supersedes"])
-    elif replaced:
-        text += f"\n  once it is accepted: {'; '.join(replaced)}"
-        accept += replaced
-
-    judged = visibility_of(registry, [record])
-    text += visibility_text(judged, record)
-    lines = touches_lines(record, touched, is_written=not dry_run)
-    text += "".join(f"\n  {line}" for line in lines)
-    data = {
-        **record_data(record),
-        "document": added.document,
-        "above": added.above,
-        "dry_run": dry_run,
-        **visibility_data(judged, record),
-    }
-    data["neighbours"] = neighbours_data(near)
-    data["touches"] = [touch.as_data(record, is_written=not dry_run) for touch in touched]
-    emit(
-        output,
-        data,
-        text,
-        next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"],
-    )
-
-    note_near(near)
-    print_notes(doubts(registry, record))
-
-
-def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...]) -> None:
-    records = registry.collection.records
-    ids = {records.get(any_id).id for any_id in apart}
-    title = normalised(new.title)
-    same_titles = (
-        record
-        for record in records.of_kind("adr")
-        if record.phase != "closed" and normalised(record.title) == title
-    )
-    same = next((record for record in same_titles if record.id not in ids), None)
-
-    if same is not None:
-        hint = f"`orbit show {same.id}`; if the two differ, add `--distinct-from {same.id}`"
-        message = f"{same.id} ({same.status.name}) has the same title: {same.title}"
-        raise RefusedError(message, hint=hint, next_commands=[f"orbit show {same.id}"])
+    return body
 
 
 add_synonym(group)

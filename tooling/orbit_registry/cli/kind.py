@@ -24,7 +24,7 @@ from orbit_registry.cli.fields import (
     update_options,
     verbs_hint,
 )
-from orbit_registry.cli.operations import TableGroup, call_of, options_of, print_answer
+from orbit_registry.cli.operations import TableGroup, options_of, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
@@ -91,90 +91,6 @@ def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
             f"{candidates[0].id} is {other.with_article}",
             hint=f"`orbit {other.name} --help` lists what it can do",
         )
-
-
-def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
-    live = kind.status(status).phase == "live"
-    closes = kind.status(status).phase == "closed"
-
-    def move(
-        any_ids: Sequence[str],
-        output: str,
-        by: str | None = None,
-        reason: str | None = None,
-        expect: str | None = None,
-        yes: bool = False,
-        of_status: str | None = None,
-        dry_run: bool = False,
-    ) -> None:
-        from orbit_registry.answers.decide import decision_of, set_status
-
-        answer = set_status(
-            call_of(kind, output),
-            status,
-            any_ids,
-            decision_of(by, reason),
-            of_status=of_status,
-            expect=expect,
-            yes=yes,
-            dry_run=dry_run,
-        )
-        print_answer(answer_of(answer), output)
-
-    unstated = [
-        other.name
-        for other in kind.statuses.values()
-        if other.phase == "pending" and not other.waits and status in other.to
-    ]
-    at_once = live and bool(unstated)
-    params: list[click.Parameter] = [
-        click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)
-    ]
-    if live or closes:
-        params += options_of(_decision_options, kind)
-
-    examples = [
-        f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if closes else "")
-    ]
-    if live:
-        params += options_of(_binding_options, kind)
-    if at_once:
-        params += [
-            click.Option(
-                ["--status", "of_status"],
-                type=click.Choice(unstated),
-                help="All records with this status.",
-            ),
-            click.Option(
-                ["--dry-run"], is_flag=True, help="Print what would change; change nothing."
-            ),
-        ]
-
-        examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
-
-    summary = _with_examples(f"Set the status to {status}.", *examples)
-    command = click.Command(verb, params=params, callback=move, help=summary)
-    command.hidden = hidden
-
-    return format_option(command)
-
-
-def _decision_options(call: Call, by: str | None = None, reason: str | None = None) -> None:
-    """Options of a decision.
-
-    Args:
-        by WHO: Who decides; you if not given.
-        reason WHY: Why; the record keeps it.
-    """
-
-
-def _binding_options(call: Call, expect: str | None = None, yes: bool = False) -> None:
-    """Options of a decision that accepts.
-
-    Args:
-        expect DIGEST: Only if the record has this digest, which `show` and `review` print.
-        yes: Do not ask; else a terminal shows the record first.
-    """
 
 
 def _new_options(
@@ -558,13 +474,6 @@ def kind_group(name: str) -> click.Group:
     group = TableGroup(name, summary, kind)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands.append(_update_command(kind))
-
-    for verb, status in kind.verbs.items():
-        standard = kind.verb_of(status)
-        serves_every_kind = standard in ("accept", "reject", "retire")  # `orbit accept ID`
-        commands.append(_status_command(kind, standard, status, hidden=serves_every_kind))
-        if standard != verb:
-            commands.append(_status_command(kind, verb, status, hidden=True))
 
     for command in commands:
         group.add_command(command)

@@ -36,8 +36,8 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
         "export": ("", ""),
         "trust": ("setup:trust", "Allow the commands that the configuration names."),
-        "doctor": ("setup:doctor", "Test hooks and derived files, and explain problems."),
-        "leave": ("setup:leave_command", "Remove what Orbit wrote in this repository."),
+        "doctor": ("", ""),
+        "leave": ("", ""),
         "completion": ("setup:completion", "Print the completion script of a shell."),
         "sync": ("", ""),
     },
@@ -48,7 +48,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "unlink": ("", ""),
         "scope": ("", ""),
         "run": ("resources:run_command", "Run a reviewed script that is a resource."),
-        "refresh": ("resources:refresh_command", "Update a resource from its file."),
+        "refresh": ("", ""),
     },
     "Review": {
         "review": ("", ""),
@@ -70,7 +70,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Check": {
         "check": ("check:check", "Check all records: the gate for CI."),
-        "diff": ("diff:diff", "Show what a change does to the records."),
+        "diff": ("", ""),
         "audit": ("", ""),
         "baseline": ("", ""),
         "resolve": ("", ""),
@@ -256,6 +256,18 @@ class Commands(_Suggesting):
 
 
 class _New(_Suggesting):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of a kind; say which there are if there is a title in its place."""
+        word = args[0]
+        is_title = " " in word.strip() or (word[:1].isupper() and not word.startswith("-"))
+        if is_title and self.get_command(ctx, word.lower()) is None:
+            kinds = f'`orbit adr new "{word}"` or `orbit learning new "{word}"`'
+            ctx.fail(f"a new record of which kind? For example {kinds}")
+
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["adr", "learning", *(name for name in _kind_names() if _adder(name) is not None)]
 
@@ -517,6 +529,12 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
                 "".join(error.message.split("'")[1:2]), parameter.type.choices, "`"
             ):
                 message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
+
+    more_words = re.match(r"Got unexpected extra arguments? \((.*)\)", message)
+    if more_words is not None and context is not None and context.params.get("headline"):
+        title = f"{context.params['headline']} {more_words[1]}"
+        hint = f'write it so: `{context.command_path} "{title}"`'
+        return "the title has several words without quotes", hint
 
     message = re.sub(r"is not a valid integer(?: range)?\Z", "is not a whole number", message)
     if context is None:

@@ -15,6 +15,7 @@ import click
 from orbit_registry.answers.answer import Answer, answer_of
 from orbit_registry.answers.arguments import Argument, arguments_of
 from orbit_registry.answers.call import Call
+from orbit_registry.answers.kinds import Verb, verbs_of
 from orbit_registry.answers.table import Operation, Row, commands, rows
 from orbit_registry.answers.words import words_of
 from orbit_registry.cli.help import finished
@@ -52,19 +53,36 @@ class Terminal:
         return str(click.prompt(question, err=True))
 
 
-def command_of(operation: Operation, kind: Kind | None = None) -> click.Command:
-    """Return the command of an operation, or that of one kind."""
+def command_of(
+    operation: Operation, kind: Kind | None = None, verb: Verb | None = None
+) -> click.Command:
+    """Return the command of an operation, or that of one kind; for a verb, with its status."""
     arguments = operation.arguments(kind)
     arguments = [each for each in arguments if "tool" not in each.schema]
+    fixed: Mapping[str, Any] = {}
+    if verb is not None:
+        arguments = [_of_verb(each, verb) for each in arguments if verb.takes(each.name)]
+        fixed = {"status": verb.status}
+
     params = [parameter_of(argument, kind) for argument in arguments]
     command = click.Command(
-        operation.verb,
+        operation.verb if verb is None else verb.name,
         params=params,
-        callback=partial(_run, operation, arguments, kind),
-        help=_help_of(operation, kind),
-        hidden=operation.is_hidden,
+        callback=partial(_run, operation, arguments, kind, fixed),
+        help=_help_of(operation, kind, verb),
+        hidden=operation.is_hidden if verb is None else verb.is_hidden,
     )
     return format_option(command, operation.formats)
+
+
+def _of_verb(argument: Argument, verb: Verb) -> Argument:
+    """Return an argument with what a verb says of it."""
+    if argument.name == "of_status":
+        return replace(argument, schema={**argument.schema, "enum": verb.undecided})
+    if argument.name == "any_ids":
+        return replace(argument, required=not verb.undecided)
+
+    return argument
 
 
 def table_command(name: str) -> click.Command:
@@ -83,11 +101,19 @@ class TableGroup(click.Group):
         self.kind = kind
 
     @cached_property
+    def verbs(self) -> Mapping[str, Verb]:
+        """What sets a status of the kind's records, by its word."""
+        return {} if self.kind is None else verbs_of(self.kind)
+
+    @cached_property
     def rows(self) -> Mapping[str, Row]:
         """Rows of the table by the last words of their names."""
         of_kind = [row for row in rows() if self.kind is not None and row.serves(self.kind)]
         below = [row for row in rows() if row.name.startswith(f"{self.name} ")]
-        return {row.name.rpartition(" ")[2]: row for row in (*of_kind, *below)}
+        by_word = {row.name.rpartition(" ")[2]: row for row in (*of_kind, *below)}
+        status = by_word.pop("status", None)
+        verbs = {} if status is None else dict.fromkeys(self.verbs, status)
+        return {**verbs, **by_word}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -110,13 +136,15 @@ class TableGroup(click.Group):
             return self.commands.get(cmd_name)
 
         row = self.rows[cmd_name]
-        return finished(command_of(row.load(), self.kind if row.is_of_kinds else None))
+        verb = self.verbs.get(cmd_name)
+        return finished(command_of(row.load(), self.kind if row.is_of_kinds else None, verb))
 
 
 def _run(
     operation: Operation,
     arguments: list[Argument],
     kind: Kind | None,
+    fixed: Mapping[str, Any],
     /,
     output: str,
     **values: Any,
@@ -124,7 +152,7 @@ def _run(
     call = call_of(kind, output)
     chosen = {argument.name: values[argument.name] for argument in arguments}
 
-    answer = answer_of(operation.run(call, **chosen))
+    answer = answer_of(operation.run(call, **fixed, **chosen))
     if operation.lists and output == "json":
         unread = filter(hides_record, call.registry.collection.problems)
         answer = replace(answer, diagnostics=[*answer.diagnostics, *unread])
@@ -187,10 +215,15 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
     elif argument.is_list:
         form |= {"multiple": True, "nargs": 2 if argument.is_of_pairs else 1}
 
+    # None as a default would be a value: a required option needs none.
+    if argument.is_list:
+        form["default"] = ()
+    elif not argument.required:
+        form["default"] = argument.default
+
     return click.Option(
         [*argument.flags, argument.name],
         required=argument.required,
-        default=() if argument.is_list else argument.default,
         show_default=argument.default not in (None, "", (), False),
         metavar=argument.metavar or None,
         help=filled(argument.help, kind),
@@ -237,23 +270,28 @@ def _click_type(schema: Mapping[str, Any]) -> Any:
     return str
 
 
-def _help_of(operation: Operation, kind: Kind | None) -> str:
+def _help_of(operation: Operation, kind: Kind | None, verb: Verb | None) -> str:
     words = operation.words
-    return filled(words.help if kind is None else words.of_kind or words.help, kind)
+    text = words.help if kind is None else words.of_kind or words.help
+    if verb is None:
+        return filled(text, kind)
+
+    why = ' --reason "…"' if verb.is_closing else ""
+    text = filled(text, kind, verb=verb.name, status=verb.status, example=why)
+    if verb.undecided and kind is not None:
+        text += f"\norbit {kind.name} {verb.name} --status {verb.undecided[0]} --dry-run"
+
+    return text
 
 
-def filled(text: str, kind: Kind | None) -> str:
+def filled(text: str, kind: Kind | None, **words: str) -> str:
     """Return a text with the words of a kind in the place of `{a_kind}` and the like."""
     if kind is None:
         return text
 
-    example = f"{kind.prefix}7k3fq"
+    example_id = f"{kind.prefix}7k3fq"
     if kind.numbering == "sequence":
-        example = sequence_id(kind.prefix, EXAMPLE_NUMBER)
-    return text.format(
-        kind=kind.name,
-        a_kind=kind.with_article,
-        kinds=kind.labels.lower(),
-        id=example,
-        prose=kind.prose,
-    )
+        example_id = sequence_id(kind.prefix, EXAMPLE_NUMBER)
+
+    words = {"id": example_id, "prose": kind.prose, **words}
+    return text.format(kind=kind.name, a_kind=kind.with_article, kinds=kind.labels.lower(), **words)

@@ -1,4 +1,4 @@
-"""`orbit import doc`, `import script`, `refresh` and `run`: resources from files."""
+"""`orbit import doc`, `import script` and `run`: resources from files."""
 
 import sys
 from pathlib import PurePosixPath
@@ -17,11 +17,9 @@ from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
-from orbit_registry.registry import Registry
 from orbit_registry.render.records import record_data
 from orbit_registry.repository.codec import mapping_in
 from orbit_registry.resources import intake
-from orbit_registry.resources.refresh import RefreshRequest, refresh
 from orbit_registry.resources.run import SECONDS, RunOptions, run
 from orbit_registry.search.chunks import STRATEGIES, Chunk, Cut
 
@@ -168,86 +166,6 @@ _SCRIPT_HELP = """Make a script findable; it stays the file that it is.
 orbit import script tools/migrate.sh --tag database"""
 import_group.add_command(_import_command(intake.DOC, _DOC_HELP))
 import_group.add_command(_import_command(intake.SCRIPT, _SCRIPT_HELP))
-
-
-def _resource_named(registry: Registry, name: str) -> str:
-    """Return the id that a person means by an id, or by the file that a resource was made from."""
-    if name in registry.collection.records:
-        return name
-
-    path = from_root(registry, name)
-    made = [
-        record.id
-        for record in registry.collection.records.of_kind("resource")
-        if record.phase != "closed" and record.text("path") == path
-    ]
-    if len(made) > 1:
-        raise UsageError(
-            f"{path} is the file of several resources: {', '.join(made)}", hint="name an id"
-        )
-
-    return made[0] if made else name
-
-
-@click.command("refresh")
-@click.argument("any_id", metavar="ID|FILE")
-@click.option("--path", metavar="FILE", help="The new place of its file.")
-@click.option("--version", "versions", multiple=True, metavar="V", help="Its new versions.")
-@click.option(
-    "--chunks",
-    "strategy",
-    type=click.Choice(STRATEGIES),
-    help="How search splits the text from now on.",
-)
-@click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
-@format_option
-def refresh_command(
-    any_id: str,
-    path: str | None,
-    versions: tuple[str, ...],
-    strategy: str | None,
-    dry_run: bool,
-    output: str,
-) -> None:
-    """Update a resource from its file, and show the change.
-
-    orbit refresh docs/deploying.md --dry-run
-    orbit refresh RES-7k3fq --version 2.1 --version 2.2
-    orbit refresh RES-7k3fq --path docs/releasing.md
-    """
-    registry = open_registry()
-    any_id = _resource_named(registry, any_id)
-    chunking = mapping_in(registry.get(any_id).data, "chunking")
-    moved = from_root(registry, path) if path is not None else None
-    request = RefreshRequest(
-        versions or None, {**chunking, "strategy": strategy} if strategy else None, moved
-    )
-    done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
-    was = "unchanged"
-    if done.is_changed:
-        was = "would be refreshed" if dry_run else "refreshed"
-
-    refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
-    head = f"{done.record.id}  {done.record.title}: {was} ({refs}), {_chunk_count(done.cut)}"
-    data = {
-        **record_data(done.record),
-        "changed": done.is_changed,
-        "old_ref": done.old_ref,
-        "new_ref": done.new_ref,
-        "diff": done.diff,
-        "chunks": len(done.cut.chunks),
-        "notes": list(done.notes),
-        "dry_run": dry_run,
-    }
-
-    emit(
-        output,
-        data,
-        "\n".join(filter(None, (head, done.diff.rstrip("\n")))),
-        next_commands=["orbit check"],
-    )
-
-    _print_notes(done.notes)
 
 
 @click.command("run")

@@ -1,4 +1,4 @@
-"""`orbit init`, `import PATH`, `trust`, `doctor` and `watchdog`: a workspace that works."""
+"""`orbit init`, `import PATH`, `trust` and `completion`: a workspace that works."""
 
 import json
 import shlex
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.agents.agent import hook_agents
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
@@ -18,6 +17,7 @@ from orbit_registry.operations.init import COMMANDS, SetupReport, make_demo
 from orbit_registry.registry import Registry
 from orbit_registry.workspace import trusted_commands
 from orbit_registry.workspace.author import acting_role
+from orbit_registry.workspace.workspace import Workspace
 
 SCHEMAS = ".orbit/schemas/"
 
@@ -181,54 +181,6 @@ def _setup_text(report: SetupReport, would: str) -> str:
     return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
 
 
-@click.command("leave")
-@click.option("--records", is_flag=True, help="Remove .orbit/ too, with every record in it.")
-@click.option("--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@format_option
-def leave_command(records: bool, dry_run: bool, yes: bool, output: str) -> None:
-    """Remove what Orbit wrote in this repository.
-
-    It removes hooks, MCP servers, rule files, skills and Orbit's lines in git's files. All other
-    bytes of a file stay, and so do your documents. The records stay unless you give --records.
-
-    orbit leave --dry-run
-    orbit leave --records
-    """
-    from orbit_registry.install.leave import leave
-
-    workspace = open_registry().workspace
-    if dry_run:
-        planned = leave(workspace, records=records, dry_run=True)
-        emit(output, planned.as_data(), planned.result_text(), next_commands=["orbit leave"])
-        return
-
-    if acting_role() == "agent":
-        raise RefusedError(
-            "an agent can't remove Orbit", hint="a person runs `orbit leave` in a terminal"
-        )
-
-    if not yes:
-        if not sys.stdin.isatty():
-            raise RefusedError(
-                "there is no terminal to ask in; nothing was removed",
-                hint="look with `orbit leave --dry-run`, then `orbit leave --yes`",
-            )
-
-        say(leave(workspace, records=records, dry_run=True).result_text())
-        click.confirm("Go on?", abort=True)
-
-    result = leave(workspace, records=records)
-    steps = ["pip uninstall orbit-registry"]
-    emit(
-        output,
-        result.as_data(),
-        result.result_text(),
-        ok=not result.problems,
-        next_commands=steps,
-    )
-
-
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
@@ -311,6 +263,40 @@ def completion(context: click.Context, shell: str) -> None:
         give(script(context.find_root().command, {}, name, variable).source(), nl=False)
 
 
+class _Configured:
+    """The commands that the configuration names, their files, and whether each is allowed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.words = {
+            **trusted_commands.configured_commands(workspace),
+            **_site_code(workspace.root),
+        }
+        self.files = {
+            key: trusted_commands.files_of(workspace, words) for key, words in self.words.items()
+        }
+        self.states = {
+            key: trusted_commands.permission_state(workspace, key, words)
+            for key, words in self.words.items()
+        }
+
+    @property
+    def listing(self) -> str:
+        """What a person reads before the answer."""
+        return "\n".join(_command_lines(self.words, self.states, self.files))
+
+    def as_data(self) -> dict[str, object]:
+        """Return them as JSON shows them."""
+        return {"commands": self.rows()}
+
+    def rows(self, state: str = "") -> dict[str, object]:
+        """Return a row for each command; with a state, all are in that."""
+        return {
+            key: {"words": self.words[key], "files": self.files[key], "state": state or known}
+            for key, known in self.states.items()
+        }
+
+
 @click.command("trust")
 @click.option("--yes", is_flag=True, help="Allow without asking.")
 @click.option("--list", "listed", is_flag=True, help="List what you allowed, in every repository.")
@@ -341,50 +327,37 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     workspace = open_registry().workspace
     if revoke:
         was = trusted_commands.revoke(workspace)
-        emit(
-            output,
-            {"revoked": was},
-            "no command is allowed here any more" if was else "no command was allowed here",
-        )
-
+        text = "no command is allowed here any more" if was else "no command was allowed here"
+        emit(output, {"revoked": was}, text)
         return
 
-    configured = {**trusted_commands.configured_commands(workspace), **_site_code(workspace.root)}
-    files = {key: trusted_commands.files_of(workspace, words) for key, words in configured.items()}
-    states = {
-        key: trusted_commands.permission_state(workspace, key, words)
-        for key, words in configured.items()
-    }
-    data = {
-        "commands": {
-            key: {"words": configured[key], "files": files[key], "state": states[key]}
-            for key in states
-        }
-    }
+    configured = _Configured(workspace)
+    if set(configured.states.values()) <= {"allowed"}:
+        text = "the configuration names no command"
+        if configured.states:
+            text = f"{configured.listing}\nall of them are allowed"
 
-    listing = "\n".join(_command_lines(configured, states, files))
-    if set(states.values()) <= {"allowed"}:
-        text = (
-            f"{listing}\nall of them are allowed"
-            if configured
-            else "the configuration names no command"
-        )
-        emit(output, data, text)
+        emit(output, configured.as_data(), text)
         return
 
-    if (
-        output == "json" and not yes
-    ):  # to look is not to ask: a program or an agent may see what waits for a person
-        emit(output, data, "", next_commands=["orbit trust"])
+    # To look is not to ask: a program or an agent may see what waits for a person.
+    if output == "json" and not yes:
+        emit(output, configured.as_data(), "", next_commands=["orbit trust"])
         return
 
+    _allow(configured, yes, output)
+
+
+def _allow(configured: _Configured, yes: bool, output: str) -> None:
+    """Allow what the configuration names, if a person agrees."""
+    workspace = configured.workspace
     if acting_role() == "agent":
         raise RefusedError(
             "an agent can't allow commands", hint="a person runs `orbit trust` in a terminal"
         )
 
     if output == "text":
-        say(f"{workspace.root}\n{listing}")
+        say(f"{workspace.root}\n{configured.listing}")
 
     if not yes:
         if not sys.stdin.isatty():
@@ -393,11 +366,8 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
             )
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
 
-    file = trusted_commands.allow(workspace, configured, files)
-
-    for command in data["commands"].values():
-        command["state"] = "allowed"
-
+    file = trusted_commands.allow(workspace, configured.words, configured.files)
+    data = {"commands": configured.rows("allowed")}
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
 
 
@@ -431,31 +401,3 @@ def _command_lines(
         ]
 
     return lines
-
-
-@click.command()
-@click.option(
-    "--agent",
-    type=click.Choice(hook_agents()),
-    help="Only the hooks and transcripts of this agent.",
-)
-@format_option
-def doctor(agent: str | None, output: str) -> None:
-    """Test hooks and derived files, and explain problems.
-
-    It runs each installed hook as its agent would, and looks for the shown records in the agents'
-    transcripts. It prints ids and counts, no text of a transcript. It exits 1 on a problem.
-
-    orbit doctor
-    orbit doctor --agent claude --format json
-    """
-    from orbit_registry.doctor.examine import examine
-
-    result = examine(Path.cwd(), agent)
-    emit(
-        output,
-        result.as_data(),
-        result.text(),
-        ok=not result.failed(),
-        next_commands=result.next_steps,
-    )

@@ -167,8 +167,8 @@ def _tokens(syntax: str, has_elements: bool) -> re.Pattern[str]:
     comment, string, code = _SYNTAX[syntax]
     parts = {"text": _ELEMENT_TEXT if has_elements else ""}
     parts |= {"comment": comment, "string": string, "code": code}
-    named = (f"(?P<{name}>{pattern})" for name, pattern in parts.items() if pattern)
-    return re.compile("|".join(named), re.MULTILINE)
+    groups = (f"(?P<{name}>{pattern})" for name, pattern in parts.items() if pattern)
+    return re.compile("|".join(groups), re.MULTILINE)
 
 
 def comments_and_strings(path: str, text: str) -> Iterator[tuple[int, int, str]]:

@@ -4,9 +4,9 @@ import json
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.arguments import refuse_values
 from orbit_registry.answers.call import Caller
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
@@ -21,7 +21,6 @@ from orbit_registry.mcp.tool import (
 )
 from orbit_registry.mcp.tools import available_tools
 from orbit_registry.model.diagnostic import envelope
-from orbit_registry.model.schema import RecordSchema
 from orbit_registry.registry import Registry
 from orbit_registry.render.blocks import rendered
 
@@ -113,16 +112,7 @@ def refuse_arguments(tool: Tool, arguments: Arguments) -> None:
             f"the arguments are longer than {LONGEST:,} characters", hint="shorten them"
         )
 
-    problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
-    if problems:
-        message = "; ".join(problem.message for problem in problems[:5]).replace(
-            "`the record`", "the call"
-        )
-        hint = next(
-            (problem.hint for problem in problems if problem.hint),
-            f"arguments: {', '.join(tool.properties)}",
-        )
-        raise UsageError(f"{tool.name}: {message}", hint=hint)
+    refuse_values(tool.name, tool.schema(), dict(arguments))
 
 
 def harmless(value: object) -> object:

@@ -108,6 +108,9 @@ def relation(word: str) -> tuple[str, bool]:
     if inverted is not None:
         return inverted, True
 
-    names = [*INVERSES, *INVERSES.values()]
-    hint = f"{did_you_mean(name, names)}relations: {', '.join(INVERSES)}"
-    raise UsageError(f"there is no relation {word!r}", hint=hint)
+    near = did_you_mean(name, [*INVERSES, *INVERSES.values()])
+    if SUPERSEDES in near or INVERSES[SUPERSEDES] in near:
+        near = "`orbit adr supersede OLD --with NEW` replaces a decision; "
+
+    links = [rel for rel in INVERSES if rel != SUPERSEDES]
+    raise UsageError(f"there is no relation {word!r}", hint=f"{near}relations: {', '.join(links)}")

@@ -20,12 +20,12 @@ from orbit_registry.formats.markdown import (
     split_link,
 )
 from orbit_registry.formats.position import Position, Span, TextLines
-from orbit_registry.formats.sources import is_foreign
+from orbit_registry.formats.sources import is_foreign, is_source
 from orbit_registry.model.kind import Kind
 from orbit_registry.operations.citations import marked_numbers
 from orbit_registry.repository.codec import data_in, decode_record
 from orbit_registry.repository.writer import ChangeSet
-from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.files import built_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 CitationMap = Callable[[str, str, str], str | None]
@@ -223,6 +223,8 @@ they are never rewritten as citations.
 """
 _TOP_KEY = re.compile(r"""["']?(?P<key>[A-Za-z_][\w-]*)["']?[ \t]*:""")
 _GENERATED = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
+_BUILT = frozenset((".next", ".nuxt", "_build", "_site", "build", "dist", "htmlcov", "target"))
+"""Folders that tools build into. What git has in them is somebody's source."""
 _SETTINGS = (
     "-c",
     "grep.lineNumber=false",
@@ -275,7 +277,7 @@ def rewrite_everywhere(
     """Draft every file that mentions the ids or the moved documents;
     return what changes, and what is unclear.
     """
-    candidates = {*mentioning_files(workspace.git, search_patterns(ids, moves))}
+    candidates = {*mentioning_files(workspace, search_patterns(ids, moves))}
     for change in draft.changes:
         if change.after is None:
             candidates.discard(change.path)
@@ -401,13 +403,16 @@ def _still_that_record(before: str, after: str) -> bool:
     return all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
 
 
-def mentioning_files(git: Git, patterns: Sequence[str], where: str = "--untracked") -> list[str]:
-    """Return the text files that match one of the patterns, but none of others' code, whose ids
-    are those of another project.
+def mentioning_files(
+    workspace: Workspace, patterns: Sequence[str], where: str = "--untracked"
+) -> list[str]:
+    """Return the text files that match one of the patterns.
 
-    `where` is a commit, `--cached` for the index, or `--untracked` for the work tree with new files
-    that git does not ignore.
+    Others' code is left out, because ids there are those of another project, and so is what a tool
+    built: the next build writes it anew. `where` is a commit, `--cached` for the index, or
+    `--untracked` for the work tree with new files that git does not ignore.
     """
+    git = workspace.git
     if not patterns or git.top is None:
         return []
 
@@ -415,7 +420,29 @@ def mentioning_files(git: Git, patterns: Sequence[str], where: str = "--untracke
     folders = (".", *(f":(exclude){folder}" for folder in _GENERATED))
     matches = git.run_names(*options, where, "--", *folders, settings=_SETTINGS, check=False)
     names = {name.removeprefix(f"{where}:") for name in matches}
-    return sorted(name for name in names if name.startswith(f"{ORBIT}/") or not is_foreign(name))
+    if not names:
+        return []
+
+    tracked, untracked = git.files()
+    sites = built_sites([*(tracked or ()), *untracked], workspace.root)
+    names.difference_update(path for path in untracked if not _is_new_source(path))
+    return sorted(name for name in names if _is_own(name, sites))
+
+
+def _is_own(path: str, sites: tuple[str, ...]) -> bool:
+    """Say whether a file is a record, or neither others' code nor a page of a built site."""
+    if path.startswith(f"{ORBIT}/"):
+        return True
+
+    return not is_foreign(path) and not path.startswith(sites)
+
+
+def _is_new_source(path: str) -> bool:
+    """Say whether a file that git does not have was written, and not built."""
+    if path.startswith(f"{ORBIT}/") or is_markdown(path):
+        return True
+
+    return is_source(path) is not False and _BUILT.isdisjoint(path.split("/")[:-1])
 
 
 def unique_names(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:

@@ -148,6 +148,11 @@ def near_text(neighbour: Neighbour) -> str:
     return f"{neighbour.record.id} ({reasons}): {neighbour.record.title}"
 
 
+def near_lines(near: Sequence[Neighbour]) -> list[str]:
+    """Return the lines that name the most similar records below an answer."""
+    return [f"near: {near_text(neighbour)}" for neighbour in near[:MOST_NAMED]]
+
+
 def duplicate_message(neighbour: Neighbour) -> str:
     """Return why a duplicate is refused."""
     if neighbour.rejection:

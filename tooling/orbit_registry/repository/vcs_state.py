@@ -415,9 +415,9 @@ def unread_folders(workspace: Workspace) -> dict[str, str]:
     if inbox != workspace.inbox and any(map(_has_record, inbox.glob("*/"))):
         folders["inbox"] = "set `inbox: committed` in .orbit/config.yaml"
 
-    named = {source.name for source in workspace.config.extends}
+    sources = {source.name for source in workspace.config.extends}
     for folder in sorted(workspace.root.glob(f"{INHERITED}/*/")):
-        if folder.name not in named and any(map(_has_record, folder.glob("*/"))):
+        if folder.name not in sources and any(map(_has_record, folder.glob("*/"))):
             folders[f"inherited/{folder.name}"] = "name its source in `extends`, or delete it"
 
     return folders

@@ -279,22 +279,9 @@ def rows_of(
         for table, row_text in rows_of_record:
             tables[table].append(row_text)
 
-        key = None if half_life_days is None else vote_key(record.votes, half_life_days)
-        if key is not None:
-            row: Row = {"record_id": record.id, "half_life": half_life_days, "rank_key": key}
-            local["vote_keys"].append(encode(row))
-
-        state = freshness.get(record.path)
-        if state is not None:
-            local["freshness_states"] += map(encode, _state_rows(record.id, state))
-
-        in_code = built.get(record.path)
-        if in_code is not None:
-            local["built_states"].append(encode(_built_row(record.id, in_code)))
-
-        review = _review_row(record, due.get(record.path))
-        if review is not None:
-            local["reviews"].append(encode(review))
+        judged = (freshness.get(record.path), built.get(record.path), due.get(record.path))
+        for table, row in _judged_rows(record, half_life_days, *judged):
+            local[table].append(encode(row))
 
     for row in _link_rows(chosen, local_ids, references):
         tables = local if row["record_id"] in local_ids else shared
@@ -319,14 +306,8 @@ def rows_of(
     local["diagnostics"] = [encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
 
     for skill in skills:
-        row = {
-            "path": skill.path,
-            "title": skill.name,
-            "description": skill.description,
-            "body": skill.body,
-        }
-        local["skills"].append(encode(row))
         title = ": ".join(filter(None, (skill.name, skill.description)))
+        local["skills"].append(encode(_skill_row(skill)))
         local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
 
     local.update(_rows_of_extras(chosen))
@@ -347,6 +328,39 @@ def extra_tables() -> dict[str, Table]:
         tables |= extra.tables
 
     return tables
+
+
+def _judged_rows(
+    record: Record,
+    half_life_days: float | None,
+    freshness: Freshness | None,
+    built: Built | None,
+    due: Due | None,
+) -> Iterator[tuple[str, Row]]:
+    """Yield what is judged of a record here and now, each row with its table."""
+    key = None if half_life_days is None else vote_key(record.votes, half_life_days)
+    if key is not None:
+        row: Row = {"record_id": record.id, "half_life": half_life_days, "rank_key": key}
+        yield "vote_keys", row
+
+    for state in () if freshness is None else _state_rows(record.id, freshness):
+        yield "freshness_states", state
+
+    if built is not None:
+        yield "built_states", _built_row(record.id, built)
+
+    review = _review_row(record, due)
+    if review is not None:
+        yield "reviews", review
+
+
+def _skill_row(skill: Skill) -> Row:
+    return {
+        "path": skill.path,
+        "title": skill.name,
+        "description": skill.description,
+        "body": skill.body,
+    }
 
 
 def _state_rows(record_id: str, freshness: Freshness) -> Iterator[Row]:

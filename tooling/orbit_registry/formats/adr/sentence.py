@@ -4,6 +4,7 @@ It reads lines, not a parsed document: an index of a thousand decisions needs a 
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import chain, islice
 
@@ -91,10 +92,16 @@ def _sentence(body: str) -> str:
     chosen = ""
     for sentence in candidates[next(deciding, 0) :]:
         chosen = f"{chosen} {sentence}".strip()
-        if len(chosen) >= SHORTEST:
+        if len(chosen) >= SHORTEST or _extent(chosen) >= SHORTEST:
             return _fitting(chosen)
 
     return ""
+
+
+def _extent(text: str) -> int:
+    """Return how much a text says: a wide character, as Chinese has them, says as much as three."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + 2 * wide
 
 
 def _fitting(sentence: str) -> str:

@@ -108,7 +108,8 @@ class SideFiles:
 
         if self._renames:
             patterns = search_patterns(frozenset(self._renames), self._moves)
-            paths.update(mentioning_files(state.git, patterns, state.commits[side] or "--cached"))
+            commit = state.commits[side] or "--cached"
+            paths.update(mentioning_files(self._workspace, patterns, commit))
             paths.update(filter(None, self._by_document))
 
         return paths
@@ -358,7 +359,7 @@ class Resolution:
             return ()
 
         git, forms, no_moves = self.workspace.git, self.workspace.kinds.id_forms, DocumentMoves()
-        mentioning = mentioning_files(git, search_patterns(ids, no_moves))
+        mentioning = mentioning_files(self.workspace, search_patterns(ids, no_moves))
         open_files = self.by_hand.union(set(git.untracked()).intersection(mentioning))
 
         def meaning(path: str, line: str, cited: str) -> str | None:

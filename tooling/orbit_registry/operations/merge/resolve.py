@@ -176,7 +176,7 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
 
     forms = resolution.workspace.kinds.id_forms
     patterns = citing.search_patterns(frozenset(renames), citing.DocumentMoves())
-    paths = citing.mentioning_files(state.git, patterns, tip)
+    paths = citing.mentioning_files(resolution.workspace, patterns, tip)
     later = contents_at(state.git, tip, paths)
     now = contents_at(state.git, str(state.commits["theirs"]), paths)
 

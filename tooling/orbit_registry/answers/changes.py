@@ -1,11 +1,12 @@
-"""`orbit diff`: what a change does to the records, for the reviewer of a pull request."""
+"""`diff`: what a change does to the records, for the reviewer of a pull request."""
 
+from typing import Annotated
 from urllib.parse import quote
 
-import click
-
-from orbit_registry.cli.output import emit, open_registry
-from orbit_registry.cli.writer import give, say
+from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.table import operation
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.registry import Registry
 from orbit_registry.render.changes import MARKER, changes_markdown, changes_text, check_command
@@ -13,23 +14,12 @@ from orbit_registry.repository.inherited import source_of
 from orbit_registry.review.changes import ChangeReport, compare
 
 
-@click.command("diff")
-@click.argument("revisions", metavar="BASE[..HEAD]")
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="Output format; markdown is a comment for a pull request.",
-)
-@click.option(
-    "--post",
-    "forge",
-    type=click.Choice(["github", "gitlab"]),
-    help="Post or update the comment from CI.",
-)
-def diff(revisions: str, output: str, forge: str | None) -> None:
+@operation("diff", job="Check", formats=("text", "json", "markdown"))
+def diff(
+    call: Call,
+    revisions: str,
+    forge: Annotated[str, Form(enum=("github", "gitlab"))] | None = None,
+) -> Answer:
     """Show what a change does to the records.
 
     It lists the accepted records that apply to the changed files, the narrowest scopes first; the
@@ -40,30 +30,29 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
     left BASE. The exit code is 0 whatever it finds: `orbit check --against BASE` is the gate.
 
     --post needs GITHUB_TOKEN in a workflow of GitHub, and ORBIT_GITLAB_TOKEN in a job of GitLab.
+    --format markdown prints the comment for a pull request.
 
     orbit diff main
     orbit diff origin/main..HEAD --format markdown --post github
-    """
-    registry = open_registry()
-    report = compare(registry.workspace, revisions)
-    comment = _markdown(registry, report) if forge or output == "markdown" else ""
-    if output == "markdown":
-        give(comment, nl=False)
-    else:
-        following = [check_command(report)] if report.findings else []
-        emit(
-            output,
-            report.as_data(),
-            changes_text(report),
-            next_commands=following,
-            diagnostics=report.findings,
-        )
 
+    Args:
+        revisions BASE[..HEAD]: The commits that are compared.
+        forge --post: Post or update the comment from CI.
+    """
+    registry = call.registry
+    report = compare(registry.workspace, revisions)
+    comment = _markdown(registry, report) if forge or call.form == "markdown" else ""
+    text = comment if call.form == "markdown" else changes_text(report)
+    following = [check_command(report)] if report.findings else []
+
+    notes = []
     if forge is not None:
         from orbit_registry.exporters.comment import FORGES, post  # only CI posts
 
         done, address = post(FORGES[forge](), MARKER, comment)
-        say(f"comment {done}: {address}", err=True)
+        notes.append(f"comment {done}: {address}")
+
+    return Answer(report.as_data(), text, following, notes, diagnostics=report.findings)
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:
