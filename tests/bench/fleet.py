@@ -22,6 +22,7 @@ from orbit_fleet.lake import TABLES, TABLES_SQL, Lake, file_of
 from orbit_fleet.report import questions
 
 RECORDS, VOTES = 100, 5
+ORBIT = (sys.executable, "-m", "orbit_registry")
 MADE = """
 CREATE TABLE made AS
 SELECT 'acme/r' || r AS repository, r % 64 AS part, 'R-' || i AS record_id, i, hash(r, i) AS h
@@ -30,7 +31,7 @@ FROM range($first, $last) AS a(r), range($records) AS b(i)
 ROWS = f"""
 INSERT INTO lake_records BY NAME SELECT
     record_id, md5(h::VARCHAR) AS digest, md5(h::VARCHAR) AS uid,
-    CASE WHEN i % 4 = 0 THEN 'adr' ELSE 'learning' END AS kind,
+    CASE WHEN i % $every = 0 THEN 'adr' ELSE 'learning' END AS kind,
     'Use tool ' || h % 40000 || ' for part ' || h % 7 AS title,
     CASE WHEN h % 20 = 0 THEN 'rejected' ELSE 'accepted' END AS status,
     CASE WHEN h % 20 = 0 THEN 'closed' ELSE 'live' END AS phase,
@@ -38,12 +39,17 @@ INSERT INTO lake_records BY NAME SELECT
     array_to_string(
         [left(md5((hash(h, n) % 20000)::VARCHAR), 7) FOR n IN range(150)], ' '
     ) AS body,
-    CASE WHEN i % 4 = 0 THEN '.orbit/adrs/' || record_id || '/adr.yaml'
+    CASE WHEN i % $every = 0 THEN '.orbit/adrs/' || record_id || '/adr.yaml'
     ELSE '.orbit/learnings/' || record_id || '/learning.yaml' END AS path,
     to_json({{id: record_id, title: title, summary: title, date: '2026-01-01', uid: uid}}) AS data,
     '2026-01-01' AS date, 'import' AS author_role,
     'part' || h % 7 || ' tool' || h % 40000 AS title_key, md5((h % 900000)::VARCHAR) AS text_key,
     h % 50 = 1 AS negated,
+    array_to_string(
+        [' ' || term || ':1 ' FOR term IN list_distinct(string_split(lower(title) || ' ' || body, ' '))
+        IF regexp_full_match(term, '[a-z0-9]+')], ''
+    ) AS terms,
+    '' AS forms, 160 AS length,
     [
         {{axis: 'path', "value": 'src/m' || (h + n) % 500 || '/**', "position": n, "exclude": false,
         anchor_kind: 'directory', anchor: 'src/m' || (h + n) % 500}} FOR n IN range(3)
@@ -64,8 +70,11 @@ FROM made WHERE repository = $name
 WHEN = "2026-01-01T00:00:00Z"
 
 
-def make_lake(folder: Path, repositories: int, records: int = RECORDS) -> None:
-    """Write the records of each repository: what a collection would have written."""
+def make_lake(folder: Path, repositories: int, records: int = RECORDS, *, every: int = 4) -> None:
+    """Write the records of each repository: what a collection would have written.
+
+    One in `every` is a decision, the others are learnings.
+    """
     lake = Lake(str(folder))
     lake.make()
     lot = max(50_000 // records, 1)
@@ -75,14 +84,16 @@ def make_lake(folder: Path, repositories: int, records: int = RECORDS) -> None:
             connection.execute(TABLES_SQL.read_text("utf-8"))
             connection.execute(MADE, {"first": first, "last": last, "records": records})
             for number in range(first, last):
-                _write(connection, folder, number, records)
+                _write(connection, folder, number, records, every)
 
 
-def _write(connection: duckdb.DuckDBPyConnection, folder: Path, number: int, records: int) -> None:
+def _write(
+    connection: duckdb.DuckDBPyConnection, folder: Path, number: int, records: int, every: int
+) -> None:
     name = f"acme/r{number}"
     connection.execute("DELETE FROM lake_records")
     connection.execute("DELETE FROM lake_repositories")
-    connection.execute(ROWS, {"name": name})
+    connection.execute(ROWS, {"name": name, "every": every})
     state = {
         "commit": "c",
         "committed_at": WHEN,
@@ -111,7 +122,7 @@ def cost(
     """Run `orbit` and return its seconds, CPU seconds and peak memory in MB."""
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as errors:
-        command = [sys.executable, "-m", "orbit_registry", *arguments]
+        command = [*ORBIT, *arguments]
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

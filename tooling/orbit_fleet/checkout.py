@@ -20,7 +20,7 @@ from orbit_fleet.lake import Lake, Repository
 from orbit_fleet.names import origin_in
 from orbit_fleet.push import PUSHED, first_commit, put, state_of
 from orbit_fleet.rows import Row, lake_rows
-from orbit_fleet.sources import Source
+from orbit_fleet.sources import READABLE, Source
 from orbit_registry.errors import (
     ForeignWorkspaceError,
     GitError,
@@ -34,13 +34,16 @@ from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.workspace.config import without_user
 from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 ORBIT, DOCUMENTS = "orbit", "documents"
+"""Readers: of Orbit's records, and of documents by the importer."""
 EMPTY, FAILED = "empty", "failed"
 SECONDS = 600.0
-"""How long git may take to fetch a repository, with its history."""
-"""Readers: of Orbit's records, and of documents by the importer."""
+"""How long git may take to fetch a repository, with its history, and how long another collection
+of it is waited for.
+"""
 _SETTINGS = (
     "-c",
     "protocol.ext.allow=never",
@@ -87,12 +90,20 @@ def collected(
 ) -> Outcome:
     """Fetch a repository, read its records or its documents, and write them into a lake.
 
-    If they can't be read, the lake keeps what it has.
+    If they can't be read, the lake keeps what it has. Two collections can have one cache: one
+    waits until the other has read the checkout.
 
     Raises:
         LakeError: it can't be fetched, or the lake can't be written.
     """
-    folder = fetched(source, cache)
+    folder = cache / key_of(source)
+    with locked(folder.with_suffix(".lock"), wait=SECONDS):
+        fetch(source, folder)
+        return _written(lake, source, folder, force=force, dry_run=dry_run)
+
+
+def _written(lake: Lake, source: Source, folder: Path, *, force: bool, dry_run: bool) -> Outcome:
+    """Read a checkout, and write its records into a lake."""
     git = Git(folder)
     commit = git.commit("HEAD")
     if commit is None:
@@ -101,7 +112,7 @@ def collected(
         return Outcome(EMPTY, "", "")
 
     try:
-        state, rows = _read(source, git, commit)
+        state, rows = _read(source, git, commit, lake.written(source.name).ids)
     except OrbitError as error:
         return Outcome(FAILED, "", commit, error=error.message, hint=error.hint or "")
 
@@ -110,13 +121,16 @@ def collected(
     return Outcome("written" if outcome == PUSHED else outcome, state.reader, commit, len(rows))
 
 
-def _read(source: Source, git: Git, commit: str) -> tuple[Repository, list[Row]]:
-    """Return the state of a checkout, and a row for each of its records.
+def _read(
+    source: Source, git: Git, commit: str, ids: Mapping[str, str]
+) -> tuple[Repository, list[Row]]:
+    """Return the state of a checkout, and a row for each of its records; documents keep the `ids`
+    that the lake has.
 
     Raises:
         OrbitError: a record can't be read.
     """
-    workspace, reader = _workspace(git.folder, source)
+    workspace, reader = _workspace(git.folder, source, ids)
     text = git.ask("show", "-s", "--format=%cI", commit)
     committed_at = format_time(parse_time(text)) if text else ""
     state = state_of(workspace, source.name, commit, committed_at)
@@ -140,37 +154,37 @@ def _known(state: Repository, source: Source) -> Repository:
         is_fork=source.is_fork,
         is_archived=source.is_archived,
         is_expected=True,
+        source=source.named_by,
     )
 
 
-def fetched(source: Source, cache: Path) -> Path:
-    """Return a checkout of the newest commit of a repository, without what is not read.
+def key_of(source: Source) -> str:
+    """Return the name of a repository's folder in the cache."""
+    return hashlib.sha256(f"{source.address}\n{source.branch}".encode()).hexdigest()[:16]
+
+
+def fetch(source: Source, folder: Path) -> None:
+    """Make a folder a checkout of the newest commit of a repository, without what is not read.
 
     Raises:
         LakeError: it can't be fetched.
     """
-    key = hashlib.sha256(f"{source.address}\n{source.branch}".encode()).hexdigest()[:16]
-    folder = cache / key
     try:
         if not (folder / ".git").is_dir():
-            _clone(source, cache, folder)
+            _clone(source, folder)
         else:
             _fetch(source, folder)
         _check_out(source, folder)
     except GitError as error:
         cause = without_user(error.message)
-        hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
-        raise LakeError(f"{source.shown} can't be fetched: {cause}", hint=hint) from None
-
-    return folder
+        raise LakeError(f"{source.shown} can't be fetched: {cause}", hint=READABLE) from None
 
 
-def _clone(source: Source, cache: Path, folder: Path) -> None:
+def _clone(source: Source, folder: Path) -> None:
     # A clone that was killed is no clone: it gets its name when it is whole.
-    part = cache / f".part-{folder.name}"
+    part = folder.with_name(f".part-{folder.name}")
     shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
-    cache.mkdir(parents=True, exist_ok=True)
     words = ["--quiet", "--no-checkout", "--single-branch", "--no-tags", "--template="]
     if origin_in(source.address):
         # Not of a repository on this machine: it may be shallow, and git fetches what that lacks
@@ -181,7 +195,7 @@ def _clone(source: Source, cache: Path, folder: Path) -> None:
         words += ["--branch", source.branch]
 
     target = ("--", source.address, str(part))
-    Git(cache, SECONDS).run("clone", *words, *target, settings=_SETTINGS)
+    Git(part.parent, SECONDS).run("clone", *words, *target, settings=_SETTINGS)
     part.rename(folder)
 
 
@@ -218,7 +232,7 @@ def _remove_links(git: Git) -> None:
             (git.folder / path).unlink(missing_ok=True)
 
 
-def _workspace(folder: Path, source: Source) -> tuple[Workspace, str]:
+def _workspace(folder: Path, source: Source, ids: Mapping[str, str]) -> tuple[Workspace, str]:
     """Return the workspace of a checkout and its reader; "" where there is nothing to read."""
     try:
         workspace = find_workspace(folder / source.folder)
@@ -231,7 +245,7 @@ def _workspace(folder: Path, source: Source) -> tuple[Workspace, str]:
     shutil.rmtree(folder / ".git" / "orbit", ignore_errors=True)
     setup_workspace(folder, load_kinds(), adr_folder=source.folder)
     os.chdir(folder)
-    report = import_from(folder / source.folder)
+    report = import_from(folder / source.folder, remembered=ids)
     return find_workspace(folder), DOCUMENTS if report.records else ""
 
 

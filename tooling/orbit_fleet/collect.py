@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from orbit_fleet.forges import Forge
 from orbit_fleet.lake import Lake, Repository
 from orbit_fleet.names import public
-from orbit_fleet.sources import Problem, Source
+from orbit_fleet.sources import READABLE, Problem, Source
 from orbit_registry.errors import GitError
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.git import Git
@@ -80,6 +80,7 @@ def collect(
     problems: Sequence[Problem] = (),
     *,
     cache: Path,
+    origins: Set[str] = frozenset(),
     jobs: int = 0,
     force: bool = False,
     dry_run: bool = False,
@@ -88,7 +89,8 @@ def collect(
     """Read each repository whose newest commit the lake does not have.
 
     A repository that fails keeps its records in the lake, and its row says why. A killed run is
-    continued by the next: what was written counts.
+    continued by the next: what was written counts. `origins` are the lists, folders and accounts
+    that were read: a repository that one of them named before, and none names now, is missing.
     """
     lake.make(dry_run=dry_run)
     known = {each.repository: each for each in lake.repositories()}
@@ -108,7 +110,8 @@ def collect(
             results.append(result)
             on_step(result.repository, done, len(sources))
 
-    missing = _missing(lake, known.values(), sources, results, dry_run=dry_run)
+    expected = (each for each in known.values() if each.is_expected and each.source in origins)
+    missing = _missing(lake, expected, sources, results, dry_run=dry_run)
     order = {source.name: position for position, source in enumerate(sources)}
     results.sort(key=lambda each: order[each.repository])
     return Collection(tuple(results), tuple(problems), tuple(missing))
@@ -140,7 +143,7 @@ def _one(task: _Task, former: Repository | None) -> Collected:
             task.lake.note(_seen(before, source))
         return Collected(source.name, source.shown, UNCHANGED, before.reader, head, before.records)
 
-    answer = {"error": error} if error else _in_process(task)
+    answer = {"error": error, "hint": READABLE} if error else _in_process(task)
     if answer.get("error"):
         unread = str(answer.get("commit") or "")
         return _failed(task, str(answer["error"]), str(answer.get("hint") or ""), unread)
@@ -174,7 +177,7 @@ def _head_of(task: _Task) -> tuple[str, str]:
             settings=("-c", "protocol.ext.allow=never"),
         )
     except GitError as error:
-        return "", public(error.message)
+        return "", public(f"{source.shown} can't be read: {error.message}")
 
     lines = answer.decode("utf-8", "replace").splitlines()
     commits = [line.split("\t")[0] for line in lines if line.endswith(f"\t{name}")]
@@ -204,6 +207,7 @@ def _seen(before: Repository, source: Source) -> Repository:
         is_fork=source.is_fork,
         is_archived=source.is_archived,
         is_expected=True,
+        source=source.named_by,
     )
 
 
@@ -276,15 +280,15 @@ def _rename(task: _Task, former: str) -> None:
 
 def _missing(
     lake: Lake,
-    known: Iterable[Repository],
+    expected: Iterable[Repository],
     sources: Sequence[Source],
     results: Sequence[Collected],
     *,
     dry_run: bool,
 ) -> list[str]:
-    """Return the repositories that a source had and none has now, and note that of each."""
+    """Return the expected repositories that no source has now, and note that of each."""
     names = {source.name for source in sources} | {each.renamed_from for each in results}
-    gone = [each for each in known if each.is_expected and each.repository not in names]
+    gone = [each for each in expected if each.repository not in names]
     for each in gone:
         if not dry_run:
             lake.note(replace(each, is_expected=False))

@@ -30,7 +30,7 @@ from orbit_fleet.search import (
     record_text,
     search,
 )
-from orbit_fleet.sources import sources_in
+from orbit_fleet.sources import origin_name, sources_in
 from orbit_fleet.update import Update, update
 from orbit_registry.answers.exports import need_site
 from orbit_registry.cli.hook import INSTALL_MCP
@@ -181,6 +181,7 @@ def collect_command(
             expected,
             problems,
             cache=cache or lake_cache(dest),
+            origins={origin_name(each, api) for each in sources},
             jobs=jobs or 0,
             force=force,
             dry_run=dry_run,
@@ -201,7 +202,7 @@ def _collection_text(result: Collection, dry_run: bool) -> str:
     lines = [f"{each.where}: {each.message}" for each in result.problems]
     for each in result.repositories:
         if each.outcome == "failed":
-            lines.append(f"{each.repository}: {each.error}")
+            lines += [f"{each.repository}: {each.error}", *_indented(each.hint)]
         if each.renamed_from:
             lines.append(f"{each.repository}: {each.renamed_from} before")
 
@@ -214,6 +215,10 @@ def _collection_text(result: Collection, dry_run: bool) -> str:
     total = plural(len(result.repositories), "repository", "repositories")
     would = "; nothing was written" if dry_run else ""
     return "\n".join([*lines, f"{total}: {', '.join(counts) or 'none'}{would}"])
+
+
+def _indented(hint: str) -> list[str]:
+    return [f"  {hint}"] if hint else []
 
 
 _OUTCOMES = {

@@ -74,6 +74,7 @@ class Repository:
     renamed_from: str = ""
     error: str = ""  # why it could not be read when it was last seen
     unread_commit: str = ""  # whose records can't be read, so that no one tries again
+    source: str = ""  # the list, folder or account of a forge that names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Written:
     digest: str = ""  # of all
     digests: Mapping[str, str] = field(default_factory=dict)  # of each, by its id
     documents: tuple[str, ...] = ()  # that they come from
+    ids: Mapping[str, str] = field(default_factory=dict)  # by uid, and by document
 
 
 class Lake:
@@ -200,16 +202,17 @@ class Lake:
             try:
                 metadata = f"SELECT decode(value) FROM parquet_kv_metadata({path})"
                 whole = connection.execute(f"{metadata} WHERE decode(key) = '{DIGEST}'").fetchone()
-                select = f"SELECT record_id, digest, source_path FROM read_parquet({path})"
+                columns = "record_id, digest, uid, source_path"
+                select = f"SELECT {columns} FROM read_parquet({path}) ORDER BY record_id DESC"
                 rows = connection.execute(select).fetchall()
             except duckdb.Error:
                 return Written()
 
-        return Written(
-            str(whole[0]) if whole else "",
-            {record_id: digest for record_id, digest, _ in rows},
-            tuple(sorted({document for _, _, document in rows if document})),
-        )
+        ids = {document: record_id for record_id, _, _, document in rows if document}
+        documents = tuple(sorted(ids))
+        ids.update((uid, record_id) for record_id, _, uid, _ in rows)
+        digests = {record_id: digest for record_id, digest, _, _ in rows}
+        return Written(str(whole[0]) if whole else "", digests, documents, ids)
 
     def write(self, repository: Repository, records: Sequence[Row]) -> None:
         """Write the records of a repository, then what is known of it."""

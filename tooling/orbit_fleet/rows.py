@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 
 from orbit_fleet.names import source_repository
@@ -20,7 +21,7 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.search.rejected import names_used, option_names
 from orbit_registry.search.text import stem, words
 from orbit_registry.snapshot.export import shared_rows
-from orbit_registry.snapshot.rows import Rows
+from orbit_registry.snapshot.rows import TEXTS, Rows
 from orbit_registry.workspace.workspace import Workspace
 
 Row = dict[str, object]
@@ -77,6 +78,7 @@ def lake_rows(workspace: Workspace, *, commit: str, origin: str) -> list[Row]:
     _add_names(workspace, rows, records, chosen)
     _add_votes(rows, records)
     _add_links(workspace, rows, records)
+    _add_terms(rows, records)
 
     for row in records.values():
         row["digest"] = _digest(row)
@@ -209,6 +211,27 @@ def _add_links(workspace: Workspace, rows: Rows, records: Mapping[str, Row]) -> 
             row |= {"target": f"{repositories[source]}:{record_id}", "target_id": None}
 
         _put(records, "links", row)
+
+
+def _add_terms(rows: Rows, records: Mapping[str, Row]) -> None:
+    """Add what words count in all texts of a record, by which a search finds it."""
+    counts: dict[str, Counter[str]] = {record_id: Counter() for record_id in records}
+    forms: dict[str, dict[str, str]] = {record_id: {} for record_id in records}
+    for text in map(json.loads, rows.shared.get(TEXTS, ())):
+        record_id = text["record_id"]
+        if record_id in records:
+            counts[record_id].update(dict(zip(text["terms"], text["counts"], strict=True)))
+            forms[record_id].update(zip(text["words"], text["stems"], strict=True))
+
+    for record_id, record in records.items():
+        record |= terms_row(counts[record_id], forms[record_id])
+
+
+def terms_row(counts: Mapping[str, int], forms: Mapping[str, str]) -> Row:
+    """Return the columns of what words count: each pair as ` polici:4 `, with blanks around."""
+    packed = "".join(f" {term}:{count} " for term, count in counts.items())
+    words_of_terms = "".join(f" {word}:{term} " for word, term in forms.items())
+    return {"terms": packed, "forms": words_of_terms, "length": sum(counts.values())}
 
 
 def _reasons(records: Mapping[str, Row]) -> dict[tuple[object, object, object], object]:

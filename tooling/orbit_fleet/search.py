@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from orbit_fleet.database import DEFAULT, HINT, Limits, query, with_lake
 from orbit_fleet.lake import Lake
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.formats.untrusted import inert_text
-from orbit_registry.search.text import stem, words
+from orbit_registry.hook.words import words as telling_words
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.search.index import K1, B
+from orbit_registry.search.text import stem
+from orbit_registry.search.text import terms as terms_of
 from orbit_registry.snapshot.export import duckdb, quoted
 from orbit_registry.snapshot.query import QueryResult, ask
 
 SEARCH_SQL = Path(__file__).with_name("search.sql")
 MOST_WORDS = 20
+_SHOWN = "SELECT repository, id, kind, title, status, date, author, url, body FROM records"
 COLUMNS = ("repository", "id", "kind", "title", "sentence", "url")
 
 
@@ -23,12 +32,13 @@ def search(lake: Lake, text: str, *, rows: int, limits: Limits = DEFAULT) -> Que
     Raises:
         UsageError: the text has no word.
     """
-    terms = list(dict.fromkeys(map(stem, words(text))))[:MOST_WORDS]
+    telling = list(map(stem, telling_words(text)))
+    terms = list(dict.fromkeys(telling or terms_of(text)))[:MOST_WORDS]
     if not terms:
         raise UsageError(f"{text!r} has no word", hint="orbit fleet search connection pool …")
 
-    literal = ", ".join(map(quoted, terms))
-    by_words = SEARCH_SQL.read_text("utf-8").replace("$terms", f"[{literal}]")
+    listed = ", ".join(map(quoted, terms))
+    by_words = weighed(SEARCH_SQL.read_text("utf-8")).replace("$terms", f"[{listed}]")
     by_id = (
         f"SELECT {', '.join(COLUMNS)} FROM records "
         f"WHERE lower(id) = lower({quoted(text.strip())}) AND NOT is_copy ORDER BY repository"
@@ -41,6 +51,11 @@ def search(lake: Lake, text: str, *, rows: int, limits: Limits = DEFAULT) -> Que
         return ask(connection, by_words, seconds=limits.seconds, rows=rows, hint=HINT)
 
     return with_lake(lake, answer, limits=limits)
+
+
+def weighed(sql: str) -> str:
+    """Return SQL with the constants by which the core's search weighs words."""
+    return sql.replace("$k1", str(K1)).replace("$b", str(B))
 
 
 def applying(lake: Lake, path: str, repository: str, limits: Limits = DEFAULT) -> QueryResult:
@@ -57,22 +72,33 @@ def applying(lake: Lake, path: str, repository: str, limits: Limits = DEFAULT) -
     )
 
 
-def record(lake: Lake, repository: str, record_id: str, limits: Limits = DEFAULT) -> QueryResult:
-    """Return a record with its whole text.
+def record(lake: Lake, repository: str, name: str, limits: Limits = DEFAULT) -> QueryResult:
+    """Return a record with its whole text; any name that `orbit show` takes means it.
 
     Raises:
         RecordNotFoundError: the repository has no such record.
+        AmbiguousIdError: the name means several.
     """
-    sql = (
-        "SELECT repository, id, kind, title, status, date, author, url, body FROM records "
-        f"WHERE lower(id) = lower({quoted(record_id)})"
-    )
-    answer = query(lake, sql, repository, limits)
-    if not answer.rows:
+    names = query(lake, "SELECT kind, data, path FROM records", repository, limits)
+    try:
+        record_id = _record_set(names.as_data()).get(name).id
+    except RecordNotFoundError:
         hint = "`orbit fleet search WORDS` finds records"
-        raise RecordNotFoundError(f"{repository} has no record {record_id!r}", hint=hint)
+        raise RecordNotFoundError(f"{repository} has no record {name!r}", hint=hint) from None
 
-    return answer
+    return query(lake, f"{_SHOWN} WHERE id = {quoted(record_id)}", repository, limits)
+
+
+def _record_set(rows: Iterable[Mapping[str, object]]) -> RecordSet:
+    """Return records by all their names; those of a kind that is not known here are decisions."""
+    kinds = load_kinds()
+    records = []
+    for row in rows:
+        name = str(row["kind"])
+        kind = kinds[name if name in kinds else "adr"]
+        records.append(Record(kind, json.loads(str(row["data"])), str(row["path"])))
+
+    return RecordSet(records)
 
 
 def hits_text(answer: QueryResult) -> str:

@@ -1,29 +1,32 @@
--- The records that have the words of a question, best first: a title counts four times, the sentence twice, rare words more,
--- and who has all words comes before who has some. `terms` has a row for each word; a question that is an id is looked up before.
-WITH terms AS (
-    SELECT DISTINCT unnest($terms) AS term
-), counted AS (
-    SELECT count(*) AS records FROM records WHERE phase = 'live' AND NOT is_copy
-), texts AS (
-    SELECT
-        repository, id, lower(title) AS title, lower(COALESCE(sentence, '')) AS sentence, lower(body) AS body
-    FROM records
-    WHERE phase = 'live' AND NOT is_copy
+-- The records that have the words of a question, best first. `texts` says what each word counts in a record, and words weigh
+-- as the core's search weighs them (BM25F). Who has more of the words comes first. A question that is an id is looked up before.
+WITH asked AS (
+    SELECT DISTINCT UNNEST($terms) AS term
+), live AS (
+    SELECT repository, record_id, terms, "length" FROM texts WHERE phase = 'live' AND NOT is_copy
+), total AS (
+    SELECT COUNT(*) AS texts, AVG("length") AS "length" FROM live
 ), hits AS (
     SELECT
-        t.repository, t.id, w.term,
-        CASE WHEN contains(t.title, w.term) THEN 4 WHEN contains(t.sentence, w.term) THEN 2 ELSE 1 END AS weight
-    FROM texts AS t JOIN terms AS w
-        ON contains(t.title, w.term) OR contains(t.sentence, w.term) OR contains(t.body, w.term)
-), rare AS (
-    SELECT h.term, ln(1 + c.records / count(*)) AS rarity
-    FROM hits AS h CROSS JOIN counted AS c
-    GROUP BY h.term, c.records
+        l.repository, l.record_id, a.term, l."length",
+        CAST(SPLIT_PART(SPLIT_PART(l.terms, CONCAT(' ', a.term, ':'), 2), ' ', 1) AS DOUBLE) AS n
+    FROM live AS l
+    JOIN asked AS a ON CONTAINS(l.terms, CONCAT(' ', a.term, ':'))
+), worths AS (
+    SELECT h.term, LN(1 + (t.texts - COUNT(*) + 0.5) / (COUNT(*) + 0.5)) AS worth
+    FROM hits AS h
+    CROSS JOIN total AS t
+    GROUP BY h.term, t.texts
 ), scores AS (
-    SELECT h.repository, h.id, count(*) AS words, sum(h.weight * r.rarity) AS score
-    FROM hits AS h JOIN rare AS r USING (term)
-    GROUP BY h.repository, h.id
+    SELECT
+        h.repository, h.record_id, COUNT(*) AS words,
+        SUM(w.worth * h.n / (h.n + $k1 * (1 - $b + $b * h."length" / t."length"))) AS score
+    FROM hits AS h
+    JOIN worths AS w ON w.term = h.term
+    CROSS JOIN total AS t
+    GROUP BY h.repository, h.record_id
 )
 SELECT r.repository, r.id, r.kind, r.title, r.sentence, r.url
-FROM scores AS s JOIN records AS r USING (repository, id)
-ORDER BY s.words DESC, s.score DESC, r.repository, r.id
+FROM scores AS s
+JOIN records AS r ON r.repository = s.repository AND r.id = s.record_id
+ORDER BY s.words DESC, ROUND(s.score, 6) DESC, r.repository, r.id

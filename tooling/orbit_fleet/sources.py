@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_fleet.forges import FORGES, listing
@@ -24,6 +24,8 @@ LISTED = ("remote", "forge_id", "is_fork", "is_archived")
 """What a forge or a checkout says besides."""
 _REFUSED = re.compile(r"-|ext::|fd::", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+READABLE = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
+"""What to do where a repository can't be read."""
 EXAMPLE = (
     "a line `https://forge.example/acme/shop`, or `{address: …, name: …, branch: …, folder: …}`"
 )
@@ -41,6 +43,7 @@ class Source:
     forge_id: str = ""
     is_fork: bool = False
     is_archived: bool = False
+    named_by: str = ""  # the list, the folder, or the account of a forge
 
     @property
     def origin(self) -> str:
@@ -81,12 +84,21 @@ def sources_in(arguments: Sequence[str], *, api: str = "") -> tuple[list[Source]
 
             before = sources.get(entry.name)
             if before is None:
-                sources[entry.name] = entry
+                sources[entry.name] = replace(entry, named_by=origin_name(argument, api))
             elif before.address != entry.address:
                 message = f"{entry.name} is {before.shown} and {entry.shown}; give one a `name`"
                 problems.append(Problem(argument, message))
 
     return list(sources.values()), problems
+
+
+def origin_name(argument: str, api: str = "") -> str:
+    """Return the name of a source in a lake: the same in each collection that reads it."""
+    path = Path(argument).expanduser()
+    if path.exists():
+        return str(path.resolve())
+
+    return f"{argument} {api}".strip()
 
 
 def _entries(argument: str, api: str) -> Iterator[Source | Problem]:

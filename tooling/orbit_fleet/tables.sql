@@ -32,6 +32,9 @@ CREATE TABLE lake_records (
     text_key VARCHAR,
     negated BOOLEAN,
     data VARCHAR,
+    terms VARCHAR,
+    forms VARCHAR,
+    "length" INTEGER,
     scopes STRUCT(
         axis VARCHAR, "value" VARCHAR, "position" INTEGER, "exclude" BOOLEAN, anchor_kind VARCHAR, anchor VARCHAR,
         extension VARCHAR, "depth" INTEGER, regex VARCHAR
@@ -64,5 +67,6 @@ CREATE TABLE lake_repositories (
     is_expected BOOLEAN,
     renamed_from VARCHAR,
     error VARCHAR,
-    unread_commit VARCHAR
+    unread_commit VARCHAR,
+    source VARCHAR
 );

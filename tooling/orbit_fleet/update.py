@@ -16,6 +16,7 @@ from orbit_fleet.database import query
 from orbit_fleet.lake import Lake
 from orbit_fleet.names import origin_in
 from orbit_fleet.rows import refuse_unread
+from orbit_fleet.sources import READABLE
 from orbit_registry.errors import (
     ForeignWorkspaceError,
     GitError,
@@ -334,10 +335,9 @@ def _clone(workspace: Workspace, entry: Extension, clone: Path) -> Workspace:
         settings = ("-c", "protocol.ext.allow=never")
         Git(workspace.root).run("clone", *words, settings=settings)
     except GitError as error:
-        hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
         cause = without_user(error.message)
         message = f"{entry.name}: {entry.public_address} can't be fetched: {cause}"
-        raise LakeError(message, hint=hint) from None
+        raise LakeError(message, hint=READABLE) from None
 
     try:
         return find_workspace(clone)  # follows no link, which could lead to records of this machine

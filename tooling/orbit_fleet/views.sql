@@ -20,6 +20,13 @@ SELECT
 FROM lake_records AS r
 JOIN repositories AS m ON m.repository = r.repository;
 
+-- What words count in a record, as the core's search counts them: ` polici:4 use:1 `. `forms` has the words whose term is
+-- another one (` policies:polici `), `length` is the sum of the counts.
+CREATE TEMPORARY VIEW texts AS
+SELECT r.repository, r.record_id, r.phase, r.terms, r.forms, r."length", m.is_copy
+FROM lake_records AS r
+JOIN repositories AS m ON m.repository = r.repository;
+
 CREATE TEMPORARY VIEW scopes AS
 SELECT
     f.repository, f.record_id, f.s.axis, f.s."value", f.s."position", f.s."exclude", f.s.anchor_kind, f.s.anchor,

@@ -112,7 +112,7 @@ const placesOf = (scores) => {
 };
 
 /* Texts that terms rank, and among the best the characters of these: the formulas of search/index.py. */
-class Texts {
+export class Texts {
   constructor({ lengths, norm: [base, slope], words: termOf, terms, names = {} }, common) {
     Object.assign(this, { lengths, termOf, terms, names, common: new Set(common), slots: new Map(), near: new Map(), all: Object.keys(terms) });
     this.known = [...this.all.map((term) => [term, term]), ...Object.entries(termOf)];

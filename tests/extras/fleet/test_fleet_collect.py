@@ -218,7 +218,10 @@ def test_a_new_commit_is_read_and_a_lost_repository_is_named(tmp_path: Path) -> 
     name = str(roots[0]).strip("/")
     write(tmp_path, "list.yaml", f"repositories:\n  - {{address: '{roots[0]}', name: one}}\n")
     data = collect(tmp_path, "list.yaml", "--lake", "lake")
-    assert (data["written"], data["missing"]) == (1, ["two"])
+    assert (data["written"], data["missing"]) == (1, [])
+    roots[1].rename(tmp_path / "away")
+    assert collect(tmp_path, "repos", "--lake", "lake")["missing"] == ["two"]
+    assert collect(tmp_path, "repos", "--lake", "lake")["missing"] == []
     assert [
         row["title"] for row in ask(tmp_path / "lake", STATE) if row["repository"] == "one"
     ] == [
@@ -291,6 +294,45 @@ def test_two_collections_at_once_lose_and_double_nothing(tmp_path: Path) -> None
     assert sorted((row["repository"], row["n"]) for row in rows) == [
         (f"r{number}", 2) for number in range(4)
     ]
+
+
+ADDRESSES = {
+    "/nowhere/shop": "'/nowhere/shop' does not appear to be a git repository",
+    "https://u:secret@127.0.0.1:1/acme/shop": "Failed to connect to 127.0.0.1 port 1",
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_that_leads_nowhere_says_why_and_what_to_do(
+    tmp_path: Path, address: str
+) -> None:
+    (tmp_path / "list.txt").write_text(f"{address}\n", "utf-8")
+    text = orbit(tmp_path, "fleet", "collect", "list.txt", "--lake", "lake", code=1)
+    assert ADDRESSES[address] in text
+    assert "git ls-remote ADDRESS" in text
+    assert "secret" not in text
+
+
+NAMES = dict.fromkeys(("ADR-0001", "adr-1", "1", "0001-x"), "Use plain")
+"""Names of one record, and its title."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_is_shown_by_each_of_its_names(organisation: Path, name: str) -> None:
+    words = ("fleet", "show", name, "--repository", "plain", "--lake", "lake")
+    assert NAMES[name] in orbit(organisation, *words)
+
+
+def test_a_name_of_two_records_shows_none(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    for folder in ("api", "web"):
+        write(root, f"{folder}/docs/adr/0001-x.md", decision(f"1. Use {folder}"))
+    commit(root)
+    collect(tmp_path, "repos", "--lake", "lake")
+    words = ("fleet", "show", "0001-x", "--repository", "one", "--lake", "lake")
+    assert "means 2 records" in orbit(tmp_path, *words, code=1)
+    words = ("fleet", "show", "ADR-0009", "--repository", "one", "--lake", "lake")
+    assert "one has no record 'ADR-0009'" in orbit(tmp_path, *words, code=1)
 
 
 ENTRIES = {
@@ -469,6 +511,52 @@ def test_a_renamed_repository_is_one(forge: str, tmp_path: Path) -> None:
     assert {row["repository"] for row in ask(tmp_path / "lake", STATE)} == {"acme/uno"}
 
 
+UNNUMBERED = ("Keep files", "Keep lists")
+MOVES: Mapping[str, tuple[Callable[[Path], None], dict[str, str]]] = {
+    "one between others": (
+        lambda folder: write(folder, "Keep it.md", decision("Keep it")),
+        {"ADR-0001": "Keep files", "ADR-0002": "Keep lists", "ADR-0003": "Keep it"},
+    ),
+    "the first removed, one added": (
+        lambda folder: (folder / "Keep files.md").rename(folder / "Aim high.md"),
+        {"ADR-0002": "Keep lists", "ADR-0003": "Keep files"},
+    ),
+    "another title": (
+        lambda folder: write(folder, "Keep files.md", decision("Keep all files")),
+        {"ADR-0001": "Keep all files", "ADR-0002": "Keep lists"},
+    ),
+    "one that states a number which is taken": (
+        lambda folder: write(folder, "0002-a.md", decision("2. Keep it")),
+        {"ADR-0001": "Keep files", "ADR-0002": "Keep lists", "ADR-0003": "Keep it"},
+    ),
+    "one that states a free number": (
+        lambda folder: write(folder, "0007-a.md", decision("7. Keep it")),
+        {"ADR-0001": "Keep files", "ADR-0002": "Keep lists", "ADR-0007": "Keep it"},
+    ),
+}
+"""What happens to a folder of documents without numbers, and the numbers that they have then."""
+
+
+def decision(title: str) -> str:
+    return f"# {title}\n\nStatus: Accepted\n\n## Decision\n\nWe do.\n"
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_a_document_keeps_its_number_whatever_comes_before_it(tmp_path: Path, move: str) -> None:
+    change, expected = MOVES[move]
+    root = repository(tmp_path / "repos", "one")
+    for title in UNNUMBERED:
+        write(root, f"docs/adr/{title}.md", decision(title))
+    commit(root)
+    collect(tmp_path, "repos", "--lake", "lake")
+
+    change(root / "docs/adr")
+    commit(root)
+    collect(tmp_path, "repos", "--lake", "lake", "--force")
+    rows = ask(tmp_path / "lake", "SELECT id, title FROM records")
+    assert {row["id"]: row["title"] for row in rows} == expected
+
+
 def test_a_checkout_has_the_name_of_its_remote(tmp_path: Path) -> None:
     root = repository(tmp_path / "repos", "one")
     plain(root)
@@ -538,6 +626,23 @@ def test_two_projects_of_one_repository_are_no_copies(tmp_path: Path) -> None:
         orbit(root / name, "fleet", "push", str(tmp_path / "lake"), "--repository", f"acme/{name}")
     rows = ask(tmp_path / "lake", "SELECT repository FROM records WHERE NOT is_copy ORDER BY ALL")
     assert [row["repository"] for row in rows] == ["acme/bank", "acme/shop"]
+
+
+FORMS = {"policies": "Keep one policy", "Bückers": "Ask Bücker", "UserCache": "Cache users"}
+"""Words of a question in another form than a title has them, and that title."""
+
+
+@pytest.mark.parametrize("word", FORMS)
+def test_words_are_folded_as_the_search_of_one_repository_folds_them(
+    tmp_path: Path, word: str
+) -> None:
+    root = repository(tmp_path / "repos", "one")
+    for number, title in enumerate(FORMS.values(), 1):
+        decide(root, number, title)
+    commit(root)
+    collect(tmp_path, "repos", "--lake", "lake")
+    words = ("fleet", "search", word, "--lake", "lake", "--format", "json")
+    assert [row["title"] for row in json.loads(orbit(tmp_path, *words))["data"]] == [FORMS[word]]
 
 
 def test_who_has_all_words_comes_before_who_has_one_in_the_title(tmp_path: Path) -> None:

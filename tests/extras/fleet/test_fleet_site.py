@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
-from tests.acceptance.browsing import served, tab
+from tests.acceptance.browsing import DESK, PHONE, TABLET, served, tab
 from tests.acceptance.cli.conftest import answer
 from tests.acceptance.conftest import orbit
 from tests.extras.fleet.conftest import push, repository_in
@@ -141,12 +141,22 @@ def test_only_repositories_that_changed_are_written_again(site: Path, tmp_path: 
 def test_the_search_finds_a_word_of_any_repository(site: Path, browser: Browser) -> None:
     with served(site) as address, tab(browser) as opened:
         page = opened.go(f"{address}repositories/cart/adrs/ADR-0001/")
-        page.locator(".md-search__input").fill("session redis")
+        page.locator(".md-search__input").fill("caching sessions redis zebra")
         hit = page.locator("a.orbit-hit").first
         assert "ADR-0002 Cache sessions in Redis" in hit.inner_text()
         page.keyboard.press("Enter")
         page.wait_for_url("**/repositories/acme/shop/adrs/ADR-0002/")
         assert opened.console == []
+
+
+@pytest.mark.parametrize("width", [DESK, TABLET, PHONE])
+def test_a_day_in_a_list_is_one_line(site: Path, browser: Browser, width: int) -> None:
+    lines = "cells => cells.map(cell => cell.getClientRects().length)"
+    with served(site) as address, tab(browser) as opened:
+        page = opened.go(f"{address}events/")
+        opened.resized(width)
+        counts = page.locator("td time").evaluate_all(lines)
+        assert set(counts) == {1}
 
 
 def test_a_title_that_is_too_long_is_refused(tmp_path: Path) -> None:

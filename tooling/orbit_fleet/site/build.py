@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +19,7 @@ from typing import Any
 from orbit_fleet.collect import lake_cache
 from orbit_fleet.database import open_lake
 from orbit_fleet.lake import Lake, Repository
+from orbit_fleet.search import weighed
 from orbit_fleet.site.ground import Ground, ground
 from orbit_fleet.site.lists import (
     AREAS,
@@ -31,6 +33,7 @@ from orbit_fleet.site.lists import (
 from orbit_fleet.site.places import REPOSITORIES, Places, repository_url, root_map
 from orbit_fleet.site.repository import member_of, pages_of
 from orbit_registry.model.kind import KindTable, load_kinds
+from orbit_registry.search.text import terms as terms_of
 from orbit_registry.site import feeds
 from orbit_registry.site.frame import Frames
 from orbit_registry.site.language import ENGLISH, choose, status_word
@@ -44,6 +47,7 @@ from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.twins import INDEX, TwinLinks, twin_path
 from orbit_registry.site.urls import file_of, linked, site_address
 from orbit_registry.site.words import status_css
+from orbit_registry.snapshot.export import duckdb, quoted
 from orbit_registry.workspace.lock import locked
 
 BUILT = "built.json"
@@ -52,6 +56,8 @@ LOT = 500
 """Records in a file of those that a search shows."""
 FEW = 8
 """So many repositories are written faster by one process."""
+_DAY_CELL = re.compile(r"<td>([0-9]{4}-[0-9]{2}-[0-9]{2})</td>")
+"""A cell that is a day, which is never broken over two lines."""
 SEARCH = "search/parts/"
 SEARCH_SQL = Path(__file__).with_name("search.sql")
 
@@ -242,23 +248,25 @@ def _site_page(page: ListPage, site: SiteMap, base_url: str | None) -> SitePage:
     links = TwinLinks(page.url, base_url)
     text = links.page(markdown_of(part, prose, links.address))
     listed = (AREAS,) if page.url.startswith(AREAS) else ()
-    return SitePage(page.url, page.title, clean(prose.html), markdown=text, listed=listed)
+    html = _DAY_CELL.sub(r"<td><time>\1</time></td>", clean(prose.html))
+    return SitePage(page.url, page.title, html, markdown=text, listed=listed)
 
 
 def _write_search(root: Output, lake: Lake, places: Places, kinds: KindTable) -> None:
     """Write the index of the search: words by how they begin, and records in lots."""
     with open_lake(lake) as connection:
-        connection.execute(SEARCH_SQL.read_text("utf-8"))
-        count = connection.execute("SELECT count(*) FROM documents").fetchone()
-        root.write(f"{SEARCH}about.json", json.dumps({"count": count[0] if count else 0}))
+        _fill_named(connection)
+        connection.execute(weighed(SEARCH_SQL.read_text("utf-8")))
+        names = []
+        for (start,) in connection.execute("FROM starts").fetchall():
+            part = connection.execute(f"FROM part({quoted(start)})").fetchone()
+            assert part is not None
+            names.append(start.encode().hex())
+            root.write(f"{SEARCH}{names[-1]}.json", part[0])
 
-        parts = connection.execute(
-            "SELECT lower(hex(encode(left(term, 2)))), "
-            "to_json(map(list(term ORDER BY term), list(hits ORDER BY term)))::VARCHAR "
-            "FROM telling GROUP BY left(term, 2) ORDER BY 1"
-        )
-        while row := parts.fetchone():
-            root.write(f"{SEARCH}{row[0]}.json", row[1])
+        count = connection.execute("SELECT count(*) FROM documents").fetchone()
+        about = {"count": count[0] if count else 0, "parts": names}
+        root.write(f"{SEARCH}about.json", json.dumps(about))
 
         columns = "repository, id, title, kind, status, sentence"
         documents = connection.execute(f"SELECT {columns} FROM documents ORDER BY number")
@@ -267,6 +275,19 @@ def _write_search(root: Output, lake: Lake, places: Places, kinds: KindTable) ->
             lot = [_hit(row, places, kinds) for row in rows]
             root.write(f"{SEARCH}lot-{number}.json", json.dumps(lot, ensure_ascii=False))
             number += 1
+
+
+def _fill_named(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make a table of the terms of ids and of repositories' names, which no text has."""
+    sql = "SELECT DISTINCT unnest([id, repository]) FROM records"
+    names, terms = [], []
+    for (name,) in connection.execute(sql).fetchall():
+        for term in dict.fromkeys(terms_of(name)):
+            names.append(name)
+            terms.append(term)
+
+    table = "CREATE TEMPORARY TABLE named AS SELECT unnest($names) AS name, unnest($terms) AS term"
+    connection.execute(table, {"names": names, "terms": terms})
 
 
 def _hit(row: Sequence[str], places: Places, kinds: KindTable) -> list[str]:

@@ -5,29 +5,36 @@
   if (!box) return;
   const data = new URL("parts/", new URL(box.dataset.orbitSearch, location));
   box.removeAttribute("data-orbit-search"); // the search of one repository reads all at once
-  const MOST = 20, LOT = 500, ENDING = /^(?:s|es|ed|d|ing|er|ly)$/;
-  const WORD = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[\p{L}\p{N}]{2,40}/gu;
+  const MOST = 20, LOT = 500, COMPLETED = 0.5; // what a term counts of which only the beginning is typed
+  const core = import(new URL("search.js", document.currentScript.src)); // it splits words, and knows their terms
   const loaded = new Map();
   const load = (name) => {
-    if (!loaded.has(name)) loaded.set(name, fetch(new URL(name, data)).then((answer) => (answer.ok ? answer.json() : null)));
+    if (!loaded.has(name)) loaded.set(name, fetch(new URL(name, data)).then((answer) => answer.json()));
     return loaded.get(name);
   };
-  const words = (text) => [...new Set(text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().match(WORD) ?? [])];
-  const partOf = (word) => [...new TextEncoder().encode([...word].slice(0, 2).join(""))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const isLike = (word, term, isLast) => {
-    const [short, long] = word.length < term.length ? [word, term] : [term, word];
-    if (!long.startsWith(short)) return false;
-    return short === long || (isLast && long === term && word.length > 2) || ENDING.test(long.slice(short.length));
+  const nothing = { terms: {}, words: {} };
+  const partOf = async (word) => {
+    const bytes = new TextEncoder().encode([...word].slice(0, 2).join(""));
+    const name = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const { parts } = await load("about.json");
+    return parts.includes(name) ? load(`${name}.json`) : nothing;
+  };
+  /* Returns the terms that a word may mean, each with what it counts. */
+  const meant = async (word, isLast) => {
+    const { Texts } = await core, texts = new Texts({ lengths: [], norm: [1, 0], ...(await partOf(word)) }, []);
+    const begun = isLast && word.length > 2 ? [...texts.begun(word)] : [];
+    const terms = new Map(begun.map((term) => [term, COMPLETED]));
+    return terms.set(texts.term(word) ?? word, 1);
   };
   const search = async (text) => {
-    const asked = words(text), { count } = await load("about.json");
+    const { words } = await core, asked = [...new Set(words(text))], { count } = await load("about.json");
     const scores = new Map();
     for (const [at, word] of asked.entries()) {
       const best = new Map();
-      for (const [term, hits] of Object.entries((await load(`${partOf(word)}.json`)) ?? {})) {
-        if (!isLike(word, term, at === asked.length - 1)) continue;
-        const rarity = Math.log(1 + count / hits.length) * (term === word ? 1 : 0.6);
-        for (const [number, weight] of hits) best.set(number, Math.max(best.get(number) ?? 0, weight * rarity));
+      for (const [term, share] of await meant(word, at === asked.length - 1)) {
+        const hits = (await partOf(term)).terms[term] ?? [];
+        const worth = Math.log1p((count - hits.length + 0.5) / (hits.length + 0.5)) * share;
+        for (const [number, weight] of hits) best.set(number, Math.max(best.get(number) ?? 0, weight * worth));
       }
       for (const [number, score] of best) {
         const [has, sum] = scores.get(number) ?? [0, 0];

@@ -2,8 +2,8 @@
 report.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import ForeignWorkspaceError, UsageError
@@ -22,6 +22,8 @@ class DocumentImporter:
     name: str = "documents"
     on_step: Callable[[str, int, int], None] = lambda step, done, of: None
     """Gets what is done next, how many documents are read, and how many there are."""
+    remembered: Mapping[str, str] = field(default_factory=dict)
+    """Ids that decisions had where they were imported before, by uid and by path."""
 
     def detects(self, path: Path) -> bool:
         """Say that any other file or folder may hold documents."""
@@ -45,6 +47,7 @@ class DocumentImporter:
             assume=assume,
             dry_run=dry_run,
             on_step=self.on_step,
+            remembered=self.remembered,
         )
         stores = [store for store in STORES if within == "." and (workspace.root / store).is_dir()]
         adr = workspace.config.adr

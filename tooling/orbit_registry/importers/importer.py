@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import orbit_registry.importers
@@ -71,8 +72,12 @@ def import_from(
     assume: str | None = None,
     dry_run: bool = False,
     on_step: OnStep = lambda step, done, of: None,
+    remembered: Mapping[str, str] = MappingProxyType({}),
 ) -> TakeoverReport:
-    """Import what another tool wrote at `path` in the format `source`."""
+    """Import what another tool wrote at `path` in the format `source`.
+
+    `remembered` has the ids that decisions had in an earlier import, by uid and by path.
+    """
     formats = importers()
     source = _FORMER.get(source, source)
     if source != "auto" and source not in formats:
@@ -99,7 +104,7 @@ def import_from(
         importer = formats[source]
 
     if importer is DOCUMENTS:
-        importer = replace(DOCUMENTS, on_step=on_step)
+        importer = replace(DOCUMENTS, on_step=on_step, remembered=remembered)
 
     return importer.run(target, folder, assume=assume, dry_run=dry_run)
 

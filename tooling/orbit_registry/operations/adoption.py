@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.options import rejected_data
@@ -24,8 +25,8 @@ from orbit_registry.operations.document_facts import (
     NumberedDecision,
     document_dates,
     document_fields,
-    document_uid,
     number_candidates,
+    uid_of,
 )
 from orbit_registry.operations.document_moves import config_changes, follow_moves
 from orbit_registry.operations.document_plan import (
@@ -86,9 +87,11 @@ def adopt(
     dry_run: bool,
     assume: str | None = None,
     on_step: OnStep = lambda step, done, of: None,
+    remembered: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Outcome, ...]:
     """Make a record for each decision at `paths` that has none; `by_name` are documents that the
-    user named, and `on_step` gets how many are read.
+    user named, `on_step` gets how many are read, and `remembered` has the ids that decisions had
+    elsewhere (`number_candidates`).
     """
     author = importer(workspace)
 
@@ -102,6 +105,7 @@ def adopt(
             dry_run=dry_run,
             assume=assume,
             on_step=on_step,
+            remembered=remembered,
         )
 
     if dry_run:
@@ -157,6 +161,7 @@ def plan_adoption(
     dry_run: bool,
     assume: str | None = None,
     on_step: OnStep = lambda step, done, of: None,
+    remembered: Mapping[str, str] = MappingProxyType({}),
 ) -> AdoptionPlan:
     """Return what adopting the documents at `paths` means;
     without `dry_run` it takes numbers under a lock.
@@ -173,7 +178,7 @@ def plan_adoption(
 
     take = partial(new_ids, workspace, kind, dry_run=dry_run)
     numbered = number_candidates(
-        decisions.new, registry.numbers, kind.prefix, registry.design, take
+        decisions.new, registry.numbers, kind.prefix, registry.design, take, remembered
     )
     links = links_of(numbered, decisions.present, registry, workspace.git.web_addresses())
     outcomes += links.outcomes
@@ -251,7 +256,7 @@ def _new_records(
     history = dates_of(workspace.git, [decision.candidate.path for decision in numbered])
     for decision in numbered:
         candidate = decision.candidate
-        uid = document_uid(decision)
+        uid = uid_of(candidate)
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
 

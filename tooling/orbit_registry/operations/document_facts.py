@@ -4,10 +4,11 @@ import hashlib
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
@@ -19,7 +20,7 @@ from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import cut
-from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
+from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id, sequence_number
 from orbit_registry.model.record import UNREAD_STATUS
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.documents import LOG_NAME, Document, entry_span, heading_of
@@ -124,13 +125,17 @@ def number_candidates(
     prefix: str,
     design: str,
     take: Callable[[int, Collection[int]], list[str]],
+    remembered: Mapping[str, str] = MappingProxyType({}),
 ) -> list[NumberedDecision]:
     """Return every candidate with its id; `take(count,
-    avoid)` gives new ids whose numbers are none of `avoid`.
+    avoid)` gives new ids whose numbers are none of `avoid`. `remembered` has ids that decisions had
+    before, by their uids and, of documents without a number, by their paths.
     """
     holder: dict[int, Candidate] = {}
     reasons: dict[int, str | None] = {}
     claims: dict[int, int] = defaultdict(int)
+    earlier_numbers = dict(_earlier_numbers(candidates, prefix, remembered))
+    used = {*used, *earlier_numbers.values()}
     for index, candidate in enumerate(candidates):
         number = candidate.number
         if number is None:
@@ -144,7 +149,9 @@ def number_candidates(
 
         claims[number] += 1
 
-        if candidate.is_local(design):
+        if earlier_numbers.get(index) == number:
+            reasons[index] = None
+        elif candidate.is_local(design):
             reasons[index] = f"ADR-{candidate.entry.number} counts within its log only"
         elif number in used:
             reasons[index] = f"{sequence_id(prefix, number)} is taken by another record"
@@ -157,9 +164,15 @@ def number_candidates(
             holder[number] = candidate
             reasons[index] = None
 
-    renumbered = [index for index, reason in reasons.items() if reason is not None]
-    ids = take(len(renumbered), {*used, *holder}) if renumbered else []
-    fresh = dict(zip(renumbered, ids, strict=True))
+    renumbered = [
+        index
+        for index, reason in reasons.items()
+        if reason is not None and index not in earlier_numbers
+    ]
+    known = filter(None, (sequence_number(each, prefix) for each in remembered.values()))
+    ids = take(len(renumbered), {*used, *holder, *known}) if renumbered else []
+    fresh = {index: sequence_id(prefix, number) for index, number in earlier_numbers.items()}
+    fresh.update(zip(renumbered, ids, strict=True))
     folders = {
         posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log
     }
@@ -175,6 +188,21 @@ def number_candidates(
         numbered.append(NumberedDecision(candidate, record_id, names, reasons[index]))
 
     return numbered
+
+
+def _earlier_numbers(
+    candidates: Sequence[Candidate], prefix: str, remembered: Mapping[str, str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the number that a candidate had before, with its place; none gets another one's."""
+    taken: set[int] = set()
+    for index, candidate in enumerate(candidates):
+        record_id = remembered.get(uid_of(candidate))
+        number = sequence_number(record_id or remembered.get(candidate.path, ""), prefix)
+        # A document with another title keeps its number, unless it states another one.
+        is_same = record_id is not None or candidate.number in (None, number)
+        if number is not None and is_same and number not in taken:
+            taken.add(number)
+            yield index, number
 
 
 def _legacy_names(
@@ -327,16 +355,12 @@ def document_dates(day_text: str | None, history: tuple[float, float] | None) ->
     }
 
 
-def document_uid(decision: NumberedDecision) -> str:
+def uid_of(candidate: Candidate) -> str:
     """Return the uid of the record for a document's decision,
     the same in every clone that adopts it.
     """
-    return stable_uid(
-        "adr",
-        decision.candidate.path,
-        decision.candidate.entry.number or "",
-        decision.candidate.entry.title,
-    )
+    entry = candidate.entry
+    return stable_uid("adr", candidate.path, entry.number or "", entry.title)
 
 
 def stable_uid(*parts: str) -> str:

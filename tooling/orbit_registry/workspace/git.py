@@ -115,9 +115,14 @@ def _run_git(
     return done
 
 
-def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:
+_CAUSE = re.compile(r"(?:fatal|error|ERROR|ssh|remote): |Permission denied|\S+@\S+: Permission")
+"""How the line of git begins that says why it failed; general advice may follow it."""
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else f"exit {done.returncode}"
+    causes = filter(_CAUSE.match, lines)
+    return next(causes, lines[-1] if lines else f"exit {done.returncode}")
 
 
 def uses_another_index() -> bool:
@@ -169,7 +174,7 @@ class Git:
 
         if check:
             hint = "`git status` and `git fsck` say whether the repository is whole"
-            raise GitError(f"git {arguments[0]}: {_last_line(done)}", hint=hint)
+            raise GitError(f"git {arguments[0]}: {_reason(done)}", hint=hint)
 
         return b""
 
@@ -623,7 +628,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         done = _run_git([*style, "merge-file", "-p", *labels, *files], Path(name))
 
     if done.returncode > 127:
-        reason = _last_line(done).replace(f"{name}{os.sep}", "")
+        reason = _reason(done).replace(f"{name}{os.sep}", "")
         raise GitError(
             f"git merge-file: {reason}", hint="merge the file by hand, then `git add` it"
         )
