@@ -37,6 +37,7 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.seams import Table, add, extras, load
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.index import Index
+from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
 from orbit_registry.workspace.cache import Cache, code_version, digest, to_row
@@ -461,6 +462,8 @@ def _text_row(name: str, part: int, text: Fields) -> str:
         "length": sum(counted.counts.values()),
         "terms": [*counted.counts],
         "counts": [*counted.counts.values()],
+        "words": counted.forms,
+        "stems": [*map(stem, counted.forms)],
     }
     return encode(row)
 

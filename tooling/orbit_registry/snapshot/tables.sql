@@ -219,5 +219,7 @@ CREATE TABLE search_texts (
     part INTEGER NOT NULL,
     length INTEGER NOT NULL,
     terms VARCHAR[] NOT NULL,
-    counts INTEGER[] NOT NULL
+    counts INTEGER[] NOT NULL,
+    words VARCHAR[] NOT NULL,
+    stems VARCHAR[] NOT NULL
 );
