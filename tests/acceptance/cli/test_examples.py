@@ -50,7 +50,8 @@ EXAMPLES = sorted(set(examples()))
 
 def context_of(words: Words) -> click.Context:
     """Return what click makes of the words; it raises for what the command does not take."""
-    context = click.Context(orbit, info_name="orbit")
+    # A command remembers by which names its help is asked for.
+    context = click.Context(orbit, info_name="orbit", **orbit.context_settings)
     command: click.Command = orbit
     rest = list(words)
     while isinstance(command, click.Group) and rest:

@@ -494,6 +494,8 @@ def local_rows(
         digests=reading.digests,
         kinds=workspace.kinds.fingerprint,
     )
+    words = word_rows(Words(workspace, reading.filled).index)
+    citations = citations_of(workspace, records, report.tracked)
     return derived(
         records,
         sources,
@@ -503,10 +505,10 @@ def local_rows(
         due=due_reviews(workspace, records),
         inbox=inbox,
         references=references_in(workspace, records, reading.digests, prose),
-        citations=citations_of(workspace, records, report.tracked),
+        citations=citations,
         imports=imports,
         skills=list(map(_without_secrets, skills)),
-        words=word_rows(Words(workspace, reading.filled).index),
+        words=words,
     )
 
 
