@@ -13,9 +13,10 @@ from orbit_registry.answers.arguments import (
 )
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.kinds import any_kind
-from orbit_registry.answers.notes import empty_notes, unknown_notes
+from orbit_registry.answers.notes import empty_notes, note, unknown_notes
 from orbit_registry.answers.records import clean, list_records
 from orbit_registry.answers.table import operation
+from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.registry import Registry
@@ -108,22 +109,39 @@ def search(
         text,
         [*_show_commands(result)],
         unknown_notes(registry, tag=tags),
-        [*_remarks(registry, result, by_scope=bool(path or tags))],
+        [*_remarks(registry, question, result)],
         paths=[where] if where else [],
         record_ids=[hit.record.id for hit in in_project],
     )
 
 
-def _remarks(registry: Registry, result: SearchResult, *, by_scope: bool) -> Iterator[str]:
+def _remarks(registry: Registry, question: Query, result: SearchResult) -> Iterator[str]:
     """Yield what a person should know of a result, above all of an empty one."""
     if result.generic:
         yield GENERIC
     if result.note:
         yield result.note
     if not result.hits:
-        yield from empty_notes(registry, by_scope=by_scope)
+        yield from empty_notes(registry, by_scope=bool(question.path or question.tags))
+        yield from _closed_notes(registry, question)
     if result.unknown and len(registry.collection.records):
         yield f"no record has {', '.join(result.unknown)}"
+
+
+def _closed_notes(registry: Registry, question: Query) -> Iterator[str]:
+    """Yield how many records would be found if those that wait or hold no longer counted."""
+    if question.everything or question.is_generic:
+        return
+
+    result = registry.search(replace(question, everything=True))
+    number = len(result.hits) + result.omitted
+    if number:
+        records = plural(
+            number,
+            "record that waits or holds no longer matches",
+            "records that wait or hold no longer match",
+        )
+        yield note(f"{records}: add `--all`")
 
 
 def _show_commands(result: SearchResult) -> Iterator[str]:

@@ -13,7 +13,7 @@ FILLER = re.compile(
 """A line that holds the place of a text."""
 _FENCE = re.compile(r"(?:```|~~~)")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_QUOTE = re.compile(r"(?:>[ \t]?)+")
+_QUOTE = re.compile(r"\A(?:>[ \t]?)+")
 _SKIPPED = re.compile(
     r"\||!!!|\?\?\?|:::|===|---|\*\*\*\s*$|___\s*$|\[!\w+\]|\[[^\]]+\]:\s"
     r"|(?:import|export)\s.*[;'\"]"
@@ -25,7 +25,11 @@ _SKIPPED = re.compile(
 _LONGEST = 2000
 """Characters of a paragraph that are read, which bounds what the patterns below cost."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
+# Behind a letter only an element within a line is one: `x<sup>2</sup>`, but not `List<String>`.
+_TAG = re.compile(
+    r"(?:(?<!\w)<|</|<(?=(?:a|b|br|code|del|em|i|img|ins|kbd|mark|s|small|span|strong|su[bp]|u|wbr)\b))"
+    r"[A-Za-z][^<>]{0,300}>"
+)
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]{1,40}\]")

@@ -20,6 +20,7 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document, template_from
 from orbit_registry.formats.adr.vocabulary import COST_PROMPT, language_of_status
 from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.wording import MARKS
 from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.workspace import Workspace
@@ -34,6 +35,11 @@ _README_NAMES = (
     "index.md",
 )  # name of a decision's file in the decision's own folder
 _LONGEST = 60
+_PLAIN_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"}
+)
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 # placeholder of the title until the heading is known; a section's name would be taken for one
 ANY_TITLE = "Untitled"
@@ -273,11 +279,10 @@ def only_entry(text: str, path: str) -> AdrDocument | None:
 
 
 def slug(title: str, dash: str = "-") -> str:
-    """Return a title as part of a file name: lower case, letters and digits of any script,
-    at most 60 characters.
+    """Return a title as part of a file name: lower case, letters and digits of any script, those of
+    Latin without accents, at most 60 characters.
     """
-    plain = unicodedata.normalize("NFKD", title.casefold())
-    words = re.findall(
-        r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char))
-    )
-    return unicodedata.normalize("NFC", dash.join(words))[:_LONGEST].strip(dash) or "decision"
+    lower = title.lower().translate(_PLAIN_LETTERS)
+    parted = _ACCENTS.sub("", unicodedata.normalize("NFKD", lower))
+    words = _WORD.findall(unicodedata.normalize("NFC", parted))
+    return dash.join(words)[:_LONGEST].strip(dash) or "decision"
