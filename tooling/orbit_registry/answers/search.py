@@ -11,9 +11,9 @@ from orbit_registry.answers.arguments import (
     Direction,
     Form,
 )
-from orbit_registry.answers.call import Call
+from orbit_registry.answers.call import Call, note
 from orbit_registry.answers.kinds import any_kind
-from orbit_registry.answers.notes import empty_notes, note, unknown_notes
+from orbit_registry.answers.notes import empty_notes, unknown_notes
 from orbit_registry.answers.records import clean, list_records
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import plural
