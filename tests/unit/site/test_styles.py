@@ -60,4 +60,4 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
 
 
 def test_a_date_of_the_start_page_stays_in_one_line() -> None:
-    assert ".orbit-decided time { white-space: nowrap; }" in CSS
+    assert ".orbit-decided time, td time { white-space: nowrap; }" in CSS
