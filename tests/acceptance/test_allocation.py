@@ -34,6 +34,20 @@ def two_trees(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pa
     return git_repo, second
 
 
+def test_a_number_of_another_branch_is_said_to_be_there(git_repo: Path) -> None:
+    Registry.init(git_repo)
+    orbit(git_repo, "adr", "new", "Cache in Redis", "--yes")
+    for words in (["checkout", "-qb", "a"], ["add", "-A"], ["commit", "-qm", "A"]):
+        subprocess.run(["git", *words], cwd=git_repo, check=True)
+    subprocess.run(["git", "checkout", "-q", "main"], cwd=git_repo, check=True)
+    Registry.init(git_repo)
+
+    printed = orbit(git_repo, "adr", "new", "Ship as images", "--yes")
+
+    assert "ADR-0002" in printed
+    assert "ADR-0001 on a" in printed
+
+
 def in_child(work: Callable[[TextIO], None], path: Path) -> int:
     """Run a function that writes ids to a file, line by line, in a forked child;
     returns its process id.

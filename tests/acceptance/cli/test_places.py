@@ -43,6 +43,21 @@ def test_any_subfolder_will_do(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
     assert (shell.root / "docs/adr/0003-from-below.md").exists()
 
 
+@pytest.mark.parametrize("command", ["match", "explain"])
+def test_a_path_that_is_not_there_is_named_from_the_root(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    folder = open_workspace(Path()).root / "src"
+    write(folder, "charge.py", "x = 1\n")
+    monkeypatch.chdir(folder)
+
+    code, _, err = shell(command, "src/charge.py")
+
+    assert code == 0
+    assert "there is no file src/src/charge.py" in err
+    assert "src/charge.py of the project's root is `charge.py` from here" in err
+
+
 @pytest.mark.parametrize(
     "name", ["with space", "ünïcödé 决定", 'quote\'d "name"', "-dash", "dollar$HOME", "percent%20"]
 )

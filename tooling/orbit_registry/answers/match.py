@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,8 +74,11 @@ def match(
         raise UsageError("`new_text` is of one file", hint="name that file alone in `paths`")
 
     files = [call.path(path) for path in paths]
-    missing = [path for path in paths if call.caller is None and not Path(path).exists()]
-    notes = [note(f"there is no file {path}") for path in missing]
+    notes: list[str] = []
+    for name, path in zip(paths, files, strict=True):
+        if call.caller is None and not Path(name).exists():
+            notes.append(_no_file(registry, name, path))
+
     matches = registry.match(files, tags, task=task, everything=everything, project=project)
     if limit is None and call.caller is not None:
         limit = USUAL_LIMIT
@@ -187,16 +191,26 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
         lines.append(f"  checked by {check.name} ({check.level}): {escaped_line(check.say)}")
 
     if Path(name).is_dir():
-        below = f"`orbit match {path.rstrip('/')}/` lists what applies below"
+        below = "ask about a file in it; `orbit coverage` lists which files have which records"
         notes.insert(0, note(f"{name} is a folder: {below}"))
     elif not is_there:
-        notes.insert(0, note(f"there is no file {name}"))
+        notes.insert(0, _no_file(registry, name, path))
 
     data["verdicts"] = [verdict.as_data() for verdict in verdicts]
     data["checks"] = [
         {"name": check.name, "level": check.level, "say": check.say} for check in checks
     ]
     return Answer(data, lines, notes=notes)
+
+
+def _no_file(registry: Registry, name: str, path: str) -> str:
+    """Return that no file is at a path; a name that is right from the root may have been meant."""
+    words = f"there is no file {path}"
+    from_root = registry.workspace.root / name
+    if from_root.is_file():
+        words += f"; {name} of the project's root is `{os.path.relpath(from_root)}` from here"
+
+    return note(words)
 
 
 def _records_named(registry: Registry, name: str, path: str) -> list[Record]:

@@ -148,8 +148,8 @@ def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     if kind.in_document:
         yield from _in_documents(workspace)
 
-    yield from _in_claims(_claims_file(workspace, kind), str(workspace.root))
     yield from _in_refs(workspace, kind)
+    yield from _in_claims(_claims_file(workspace, kind), str(workspace.root))
 
 
 def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
