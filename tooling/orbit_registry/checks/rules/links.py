@@ -314,12 +314,19 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
         hint = None
         message = f"{cited.id} ({old.title}) was replaced"
         if old.superseded_by:
-            by = ", ".join(old.superseded_by)
-            message += f" by {by}"
-            hint = f"cite {by}, if the sentence is still true"
+            message += f" by {', '.join(old.superseded_by)}"
+            hint = _to_cite(context, old, "the sentence is still true")
 
         related = [context.at(old, "status")]
         yield citation_of_replaced.at(cited.location, message, hint=hint, related=related)
+
+
+def _to_cite(context: CheckContext, old: Record, condition: str) -> str:
+    """Return which records to cite instead of a closed one, if there are any."""
+    live = ", ".join(record.id for record in context.records.live_successors(old))
+    if not live:
+        return f"no live record replaces {old.id}: take the citation out, or say what holds now"
+    return f"cite {live}, if {condition}"
 
 
 _LONGEST_TITLE = 80
@@ -346,9 +353,8 @@ def code_cites_closed(context: CheckContext) -> Iterator[Diagnostic]:
         message = f"{cited.name} ({cut(old.title, _LONGEST_TITLE)}) was {cited.verdict}"
         hint = "say what the code follows instead, or change the code"
         if cited.successors:
-            by = ", ".join(cited.successors)
-            message += f" by {by}"
-            hint = f"cite {by}, if the code follows it"
+            message += f" by {', '.join(cited.successors)}"
+            hint = _to_cite(context, old, "the code follows it")
 
         yield _in_code(context, code_cites_closed, cited, message, hint)
 

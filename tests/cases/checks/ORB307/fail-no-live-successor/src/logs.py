@@ -1,0 +1,2 @@
+# Two logs, see ADR-0001.
+LOGS = 2
