@@ -12,6 +12,7 @@ import yaml
 from playwright.sync_api import Browser, Page, expect
 from tests.acceptance.browsing import served
 from tests.acceptance.browsing import tab as tab_of
+from tests.acceptance.conftest import orbit
 
 from orbit_registry.cli.main import main
 from orbit_registry.registry import Registry
@@ -84,3 +85,16 @@ def check(case: dict[str, Any], ids: list[str]) -> None:
         assert ids[:1] == [case["first"]]
     if "all" in case:
         assert sorted(ids) == case["all"]
+
+
+def test_a_path_leads_a_search_to_the_records_that_match_names(tmp_path: Path) -> None:
+    demo = tmp_path / "parcel"
+    orbit(tmp_path, "init", "--demo", str(demo))
+
+    # One of them has no glob for the file, which cites it.
+    words = ("--path", "src/billing/charge.py", "--format", "json")
+    hits = json.loads(orbit(demo, "search", *words))["data"]["hits"]
+    matches = json.loads(orbit(demo, "match", words[1], *words[2:]))["data"]["matches"]
+
+    assert {row["id"] for row in hits} == {row["id"] for row in matches}
+    assert len(hits) == 3

@@ -137,6 +137,7 @@ class Searcher:
         self._embedder = embedder
         self._note = ""
         self._imported: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
+        self._citing: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
         self._records = {record.path: record for record in records}
         self._index = index or index_of(self._records.values(), workspace.cache)
         self._owners = self._index.keys
@@ -352,7 +353,10 @@ class Searcher:
         )
 
     def _covers(self, record: Record, path: str) -> bool:
-        """Say whether a record's scope has a file, named from the root."""
+        """Say whether a record's scope has a file, named from the root, or the file cites it."""
+        if record.path in self._cited(path):
+            return True
+
         globs = readable_globs(record.scope.paths)
         if any(glob.exclude and matches(glob, path) for glob in globs):
             return False
@@ -363,11 +367,17 @@ class Searcher:
 
     def _imports(self, path: str) -> frozenset[str]:
         if path not in self._imported:
-            records = [*self._records.values()]
-            self._imported[path] = frozenset(
-                SourceFiles(self._workspace, records, ()).imports(path)
-            )
+            self._imported[path] = frozenset(self._sources.imports(path))
         return self._imported[path]
+
+    def _cited(self, path: str) -> frozenset[str]:
+        if path not in self._citing:
+            self._citing[path] = frozenset(self._sources.lines(path))
+        return self._citing[path]
+
+    @cached_property
+    def _sources(self) -> SourceFiles:
+        return SourceFiles(self._workspace, [*self._records.values()], ())
 
     def _is_found(self, query: Query, record: Record) -> bool:
         return query.everything or record.status.searched
