@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.files import write, write_record
 
@@ -162,6 +162,7 @@ def hits(root: Path) -> list[tuple[str, float, str]]:
 
 @settings(max_examples=settings().max_examples // 3)
 @given(steps=steps)
+@example([[("learning", "aaaaa", waits, "w0", [], [], "")] for waits in (False, True)])
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"

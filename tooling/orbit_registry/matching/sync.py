@@ -303,7 +303,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
     files = {entry.path: _line(reading, entry) for entry in entries}
-    lines = [*files.values(), *breadth.lines()]
+    # The texts that searches read are those of all, also of an id that is there twice.
+    lines = [*(_line(reading, entry) for entry in reading.entries), *breadth.lines()]
     lines += [f"{path} {state.sha256}" for path, state in sorted(prose.states.items())]
     lines += [f"{path}\n{cause}" for path, cause in sorted(causes.items())]
     lines += [f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())]
