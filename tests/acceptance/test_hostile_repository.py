@@ -96,7 +96,7 @@ def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git
 
     for arguments in (["check"], ["check", "--against", "HEAD"], ["replay"], ["stale"]):
         run(arguments)
-    mentioning_files(Registry.open(repo).workspace.git, ["ADR-0001"], "HEAD")
+    mentioning_files(Registry.open(repo).workspace, ["ADR-0001"], "HEAD")
 
     assert not (repo / "owned").exists()
 

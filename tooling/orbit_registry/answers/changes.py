@@ -7,6 +7,7 @@ from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
+from orbit_registry.errors import OrbitError
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.registry import Registry
 from orbit_registry.render.changes import MARKER, changes_markdown, changes_text, check_command
@@ -45,14 +46,21 @@ def diff(
     text = comment if call.form == "markdown" else changes_text(report)
     following = [check_command(report)] if report.findings else []
 
-    notes = []
+    notes: list[str] = []
+    refused: list[OrbitError] = []
     if forge is not None:
         from orbit_registry.exporters.comment import FORGES, post  # only CI posts
 
-        done, address = post(FORGES[forge](), MARKER, comment)
-        notes.append(f"comment {done}: {address}")
+        # What changed is printed too where the comment can't be written.
+        try:
+            done, address = post(FORGES[forge](), MARKER, comment)
+            notes.append(f"comment {done}: {address}")
+        except OrbitError as error:
+            refused.append(error)
 
-    return Answer(report.as_data(), text, following, notes, diagnostics=report.findings)
+    return Answer(
+        report.as_data(), text, following, notes, diagnostics=report.findings, refused=refused
+    )
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:

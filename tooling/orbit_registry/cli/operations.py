@@ -162,6 +162,8 @@ def _run(
     else:
         give(rendered(answer.text), nl=False)
         print_notes(answer.notes)
+        if answer.refused:
+            raise answer.refused[0]
 
     if operation.lists:
         warn_of_unread(call.registry)

@@ -134,10 +134,10 @@ class RecordSet:
         that waits for review takes no such form from another one by a legacy id.
         """
         records = self.candidates(any_id)
-        if any(record.id == any_id or record.phase != "pending" for record in records):
-            return records
+        if len(records) == 1 and records[0].id != any_id and records[0].phase == "pending":
+            return self._with_loose_id(any_id) or records
 
-        return self._with_loose_id(any_id) or records
+        return records or self._with_loose_id(any_id)
 
     def get(self, any_id: str) -> Record:
         """Return the one record that an id means, in any of its forms, or the path of a file."""
