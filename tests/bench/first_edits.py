@@ -30,6 +30,7 @@ from tests.bench.right_record import repository as repository_of
 from tests.files import make_workspace, write, write_learning
 
 from orbit_measure.names import tasks_of
+from orbit_measure.walk import MemorySession
 from orbit_registry.agents.transcripts import ids_in
 from orbit_registry.cli.main import run
 from orbit_registry.formats.globs import GlobIndex, readable_globs
@@ -78,24 +79,6 @@ class Repository:
     """Folder of the commits whose answers are known."""
 
 
-class Session(SessionLog):
-    """Log of one session, which no file keeps."""
-
-    def __init__(self) -> None:
-        super().__init__("", "census")
-        self._ids: list[str] = []
-
-    def begin(self) -> list[str]:
-        return list(self._ids)
-
-    def add(self, ids: list[str], titled: Sequence[str] = ()) -> None:
-        self._ids += ids
-        self.named.update(titled)
-
-    def end(self) -> None:
-        return
-
-
 class Edits:
     """What edits of a collection show."""
 
@@ -123,7 +106,7 @@ class Edits:
 
     def owners(self, paths: Sequence[str]) -> int:
         """Return how many files of a session show, in full, a record whose scope is this file."""
-        session = Session()
+        session = MemorySession()
         count = 0
         for path in paths:
             context = Context(TOOL, self._now, paths=(path,), task_class=CODE)
@@ -134,7 +117,7 @@ class Edits:
 
     def walk(self, paths: Iterable[str]) -> tuple[set[str], int]:
         """Return what edits of some files show, one by one in a session, and their tokens."""
-        session = Session()
+        session = MemorySession()
         ids: set[str] = set()
         total = 0
         for path in paths:

@@ -2,6 +2,7 @@
 what an agent may not do.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.operations.lifecycle import change_fields, supersede
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
+from orbit_registry.workspace.workspace import open_workspace
 
 
 def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
@@ -28,6 +30,33 @@ def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
 
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_a_step_that_was_interrupted_is_said_to_be_finished(shell: Any) -> None:
+    workspace = open_workspace(Path())
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    changes = [{"path": f"{name}.md", "before": None, "after": name} for name in "ab"]
+    entry = json.dumps({"step": "adr-add", "changes": changes})
+    (workspace.journal / "1.json").write_text(entry, "utf-8")
+
+    _, _, err = shell("list")
+
+    assert "an earlier command was interrupted: finished adr-add (a.md, b.md)" in err
+    assert "interrupted" not in shell("list")[2]
+
+
+def test_a_search_says_that_only_closed_records_match(shell: Any) -> None:
+    shell("learning", "add", "--summary", "Quokkas sleep at noon", "--path", "src/**", "--yes")
+    code, out, err = shell("search", "quokkas")
+    assert (code, "Quokkas" in out, "--all" in err) == (0, True, False)
+
+    record_id = next(word for word in out.split() if word.startswith("L-"))
+    shell("retire", record_id, "--reason", "no more", "--yes")
+    code, out, err = shell("search", "quokkas noon")
+
+    assert (code, "nothing found" in out) == (0, True)
+    assert "1 record that waits or holds no longer matches: add `--all`" in err
+    assert "--all" not in shell("search", "zebra")[2]
 
 
 @pytest.mark.skipif(
