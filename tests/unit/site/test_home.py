@@ -275,3 +275,11 @@ def test_a_list_of_decisions_does_not_cite_them(site: SiteMap) -> None:
         "a.md",
     ]
     assert citers.count("adrs/ADR-0002/") == 2
+
+
+def test_the_index_says_once_that_the_code_has_no_trace_of_a_decision(site: SiteMap) -> None:
+    records = [_record(1)]
+    built = {records[0].path: Built(State.NO_TRACE, "no file has its words")}
+    html = Index(KINDS["adr"], records).html("adrs/", Relations(records, built=built), site)
+    assert html.count("no trace in the code") == 1
+    assert '<span class="orbit-chip orbit-doubt">no trace in the code</span>' in html

@@ -222,7 +222,8 @@ def _row(
     for column, text, url in row:
         if column == "status":
             inner = chip(record) + review_chip(relations.due.get(record.path))
-            inner += built_chip(relations.built.get(record.path))
+        elif column == IN_CODE:
+            inner = built_chip(relations.built.get(record.path)) or escape(text)
         elif url and text:
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:

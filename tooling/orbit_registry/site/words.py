@@ -180,7 +180,7 @@ def built_chip(built: Built | None) -> str:
     if built is None or not built.differs:
         return ""
 
-    return f' <span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
+    return f'<span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
 
 
 def review_chip(due: Due | None) -> str:
