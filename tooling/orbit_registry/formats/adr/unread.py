@@ -10,6 +10,7 @@ _HEAD = 6_000  # characters of a decision that may state its status
 _QUOTED = 80
 _SYNTAXES = (
     ("front matter in JSON", pattern("status_in_json")),
+    ("front matter that is not TOML", pattern("status_in_toml")),
     ("a comment", pattern("status_in_comment")),
     ("a keyword of Org", pattern("status_in_org")),
     ("a field of reStructuredText", pattern("status_in_rst")),
