@@ -630,7 +630,7 @@ _COMMENTS = re.compile(
     r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL
 )
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
-_TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
+_TOML_LINE = re.compile(r"^[ \t]*[\w.-]+[ \t]*=", re.MULTILINE)
 _PLAIN_START = re.compile(r"[#*>|!`]|[-+]\s|\w+[ \t,.]")
 """How a text without front matter begins, as far as its first characters tell."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text

@@ -28,6 +28,7 @@ _CHOICE = pattern("choice")
 _WAS = pattern("was")
 _BADGE = pattern("badge")
 _STRUCK = pattern("struck")
+_PICTURE_NAME = re.compile(r"(?<!\w):[a-z][\w+-]{1,30}:(?!\w)")
 _ARROW = pattern("arrow")
 _LISTED = pattern("listed")
 _OPTIONS = pattern("options")
@@ -66,7 +67,8 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if _OPEN.match(raw):
         return "unknown", ()
 
-    text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
+    bare = _PICTURE_NAME.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))
+    text = _without_options(_STRUCK.sub(" ", bare)).strip()
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
     for part in parts:
         word = _WORD.search(part)
