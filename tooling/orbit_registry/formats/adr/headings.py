@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import dropwhile
 
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
@@ -259,8 +260,8 @@ _DATED = pattern("heading_dated")
 _NAMED = pattern("named")
 ENTRY = pattern("entry")
 _IN_LOG = re.compile(
-    rf"(?P<open>[\[(])?(?P<hash>[#§][ ]?)?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision"
-    rf"|decisión|decisão|decisione|besluit|decyzja|beslut"
+    rf"(?P<open>[\[(])?(?P<hash>[#§][ ]?)?(?P<prefix>(?:{SERIES_CODE}|AD|D"
+    rf"|decision|entscheidung|décision|decisión|decisão|decisione|besluit|decyzja|beslut"
     r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
     r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*"
     r"|(?(prefix)[ \t]+|(?(hash)[ \t]+|(?(open)(?<=\])[ \t]+|$))))(?=\S)",
@@ -436,7 +437,9 @@ def _words_start(text: str, span: Span) -> int:
 
 def title_heading(document: Document) -> Heading | None:
     """Return the heading with the title: the first one, unless it is a section's."""
-    first = document.headings[0] if document.headings else None
+    # Keys above the title, which a rule below them makes a heading.
+    below = dropwhile(lambda heading: heading_value(heading.text), document.headings)
+    first = next(below, None)
     key = section_key(first.text) if first is not None else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None

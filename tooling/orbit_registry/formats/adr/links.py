@@ -21,7 +21,7 @@ from orbit_registry.formats.adr.relations import (
     value_phrases,
     wiki_links,
 )
-from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.status_line import is_open_choice, normalise_status
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.markdown import is_markdown, within
 from orbit_registry.formats.position import Position, Span
@@ -62,6 +62,9 @@ def _stated_relations(header: Header, facts: Facts) -> Iterator[Relation]:
     lines = header.document.lines
     winner = facts.first("status")
     for fact in facts.all:
+        if fact.key == "statement" and is_open_choice(fact.raw):
+            continue
+
         if fact.key == "statement" and winner is not None and fact.style == winner.style:
             is_markup = fact.style == "html" and fact.raw != fact.span.of(header.text)
             if fact.style == "front-matter" or is_markup:

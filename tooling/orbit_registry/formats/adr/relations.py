@@ -62,7 +62,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ "
     r"]record)?|adr|rfc|record|document|proposal)"
-    r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
+    r"[ ](?:(?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ])?"
 )
 """Start of a sentence in which a decision describes itself, in any case."""
 NOTICE = pattern("notice")
@@ -176,6 +176,15 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
         phrases and _SENTENCE_ENDS.match(text[phrases[-1].span.end : end])
     ):
         yield from phrases
+
+
+def without_label(line: str) -> str:
+    """Return the words of a notice behind its mark, its picture or its `Note:`; empty for a line
+    that has none.
+    """
+    opening = _OPENING.match(line)
+    label = line[: opening.end()] if opening is not None else ""
+    return line[len(label) :] if label.strip(" \t*_>+-") else ""
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:

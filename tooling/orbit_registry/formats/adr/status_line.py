@@ -64,7 +64,7 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     (`proposed | accepted`) and unknown words are `unknown`; a marked option is chosen. Struck text
     does not count, and of `Proposed → Accepted` the last status does.
     """
-    if _OPEN.match(raw):
+    if _OPEN.match(raw) or is_open_choice(raw):
         return "unknown", ()
 
     bare = _PICTURE_NAME.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))
@@ -87,6 +87,12 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
         return "unknown", ()  # a template's choice, still open
 
     return _status(current), targets
+
+
+def is_open_choice(raw: str) -> bool:
+    """Say whether a status is still the template's: `{accepted | superseded by [x](x.md)}`."""
+    bare = raw.strip()
+    return bare.startswith("{") and bare.endswith("}") and "|" in bare
 
 
 def _without_options(text: str) -> str:

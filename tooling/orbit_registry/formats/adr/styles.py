@@ -106,10 +106,13 @@ def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) ->
 
 def _lists_decision(text: str, key: str, line: Span) -> bool:
     """Say whether a line below a key continues its decisions: words, or an item of a list."""
+    item = _ITEM.match(text, line.start, line.end)
+    if key in ROLES and item is not None and line.end - item.end() <= _SHORT:
+        return key_value(text, item.end(), line.end) is None
+
     if key not in _OF_DECISIONS:
         return False
 
-    item = _ITEM.match(text, line.start, line.end)
     if item is None:
         return _continues(line.of(text))
 
@@ -652,8 +655,12 @@ def _read_sections(header: Header) -> Iterator[Fact]:
             continue
 
         value = _in_heading(header, heading)
-        for span in [value] if value is not None else _paragraphs(header, heading)[:1]:
-            yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
+        spans = [value] if value is not None else _paragraphs(header, heading)
+        if spans:
+            first = spans[0]
+            texts = tuple(span.of(header.text) for span in spans) if key == "deciders" else ()
+            values = texts or (first.of(header.text),)
+            yield Fact(key, first.of(header.text), first, "section", values)
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
