@@ -417,7 +417,7 @@ def _visibility(record: Record, around: Surroundings, matched: FilesByGlob) -> V
 
 
 def _waits(record: Record) -> bool:
-    return record.phase == "pending" and not record.status.pushed
+    return record.is_undecided and not record.status.pushed
 
 
 def _closed(record: Record, around: Surroundings) -> Reason:
