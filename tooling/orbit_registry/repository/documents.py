@@ -25,8 +25,6 @@ from orbit_registry.model.review import (
     NO_TERMS,
     ReviewTerms,
     conditions_of,
-    may_state_review,
-    terms_of_document,
 )
 from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.files import (
@@ -150,6 +148,8 @@ class Document:
 
     def review_terms(self, heading: str | None) -> ReviewTerms:
         """Return when a decision's header says to look at it again; few say so."""
+        from orbit_registry.model.review_in_document import may_state_review, terms_of_document
+
         entry = self.entry(heading) if may_state_review(self.text) else None
         return NO_TERMS if entry is None else terms_of_document(entry.facts)
 
