@@ -117,7 +117,7 @@ class Registry(Verbs):
 
     def refresh(self) -> Workspace:
         """Drop the cached values; return the workspace."""
-        for name in ("reading", "inputs", "collection", "records", "searcher"):
+        for name in ("reading", "_inputs", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
 
         return self.workspace
@@ -456,7 +456,7 @@ class Registry(Verbs):
         )
 
     @cached_property
-    def inputs(self) -> Inputs:
+    def _inputs(self) -> Inputs:
         """What the push index is made from."""
         from orbit_registry.matching.match import inputs_after_writing
 
@@ -465,8 +465,8 @@ class Registry(Verbs):
     def _read_anew(self) -> Inputs:
         """Read what the push index is made from, for all that follows."""
         self.refresh()
-        self.reading = self.inputs.reading
-        return self.inputs
+        self.reading = self._inputs.reading
+        return self._inputs
 
     def brief(
         self,
@@ -501,9 +501,9 @@ class Registry(Verbs):
         from orbit_registry.matching.visibility import surroundings_of, visibilities
 
         if self.workspace.root in WRITTEN_ROOTS:  # what was read before is no longer so
-            self.__dict__.pop("inputs", None)
+            self.__dict__.pop("_inputs", None)
 
-        around = surroundings_of(self.workspace, self.inputs)
+        around = surroundings_of(self.workspace, self._inputs)
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))

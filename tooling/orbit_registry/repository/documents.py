@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.adr.model import AdrFile, RejectedOption
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record

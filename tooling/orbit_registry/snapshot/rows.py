@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
-from orbit_registry.formats.markdown import path_from_root, split_link
+from orbit_registry.formats.links import path_from_root, split_link
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
