@@ -479,10 +479,12 @@ def local_rows(
     skills: Sequence[Skill],
     routes: Routes,
     report: FreshnessReport | None = None,
+    words: Words | None = None,
 ) -> Rows:
     """Return the rows of this machine's snapshot, free of secrets.
 
-    `report` is the freshness of all records, if it was just evaluated.
+    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
+    if they were just counted.
     """
     collection = reading.collection
     records = reading.clean
@@ -508,7 +510,7 @@ def local_rows(
         digests=reading.digests,
         kinds=workspace.kinds.fingerprint,
     )
-    words = word_rows(Words(workspace, reading.filled).index)
+    words = words or Words(workspace, reading.filled)
     citations = citations_of(workspace, records, report.tracked)
     return derived(
         records,
@@ -522,7 +524,7 @@ def local_rows(
         citations=citations,
         routes=route_rows(routes, records, _is_never),
         skills=list(map(_without_secrets, skills)),
-        words=words,
+        words=word_rows(words.index),
     )
 
 
