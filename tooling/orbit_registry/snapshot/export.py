@@ -457,7 +457,7 @@ def shared_rows(
 
     # The text of a document may hold what is withheld.
     digests = digests_of(records)
-    references = references_in(workspace, records, digests, prose if unfiltered else None)
+    references = references_in(workspace, records, prose if unfiltered else None)
     paths = {record.path for record in records}
     return rows_of(
         records,
@@ -520,7 +520,7 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        references=references_in(workspace, records, reading.digests, prose),
+        references=references_in(workspace, records, prose),
         citations=citations,
         routes=route_rows(routes, records, _is_never),
         skills=list(map(_without_secrets, skills)),

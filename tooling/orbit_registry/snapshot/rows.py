@@ -42,7 +42,7 @@ from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
-from orbit_registry.workspace.cache import Cache, code_version, digest, to_row
+from orbit_registry.workspace.cache import Cache, digest, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -701,13 +701,13 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
         "project": workspace.name,
         "built_at": format_time(datetime.now(UTC)),
         "commit": commit,
-        "tool_version": workspace.cache.memo("version", code_version(), _version),
+        "tool_version": _version(),
         "half_life_days": str(half_life_days()),
     }
 
 
 def _version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version  # imports the email parser: 20 ms
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("orbit-registry")
