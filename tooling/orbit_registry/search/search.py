@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.formats.adr.vocabulary import field_of
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
@@ -87,6 +88,12 @@ class Hit:
             return self.chunk.body
 
         return self.record.prose or parts_of(self.record)[2]
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether that text is Markdown: in a script a line that begins with `#` is no heading."""
+        source = self.record.source
+        return source is None or is_markdown(source.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +482,9 @@ class Searcher:
         record_terms = set(terms("\n".join((text, record.title, parts_of(record)[1]))))
         matched = [word for word, its in reading.words.items() if not record_terms.isdisjoint(its)]
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
-        line = snippet(text, set(reading.terms), record.title, prompts, query.text)
+        line = snippet(
+            text, set(reading.terms), record.title, prompts, query.text, markdown=hit.is_markdown
+        )
         return replace(hit, snippet=line, matched=tuple(matched))
 
 
@@ -525,15 +534,23 @@ _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{1,1000}\)")
 
 
 def snippet(
-    text: str, query: set[str], title: str, prompts: frozenset[str], exact: str = ""
+    text: str,
+    query: set[str],
+    title: str,
+    prompts: frozenset[str],
+    exact: str = "",
+    *,
+    markdown: bool = True,
 ) -> str:
     """Return a line of at most `SNIPPET` characters, where most words of the query are.
 
     A place with an identifier of `exact` is preferred.
     """
-    plain = _LINK.sub(r"\1", _COMMENT.sub(" ", text))
-    prose = _prose_lines(plain, prompts)
-    line = " ".join(" ".join(prose).split()) or title
+    if markdown:
+        plain = _LINK.sub(r"\1", _COMMENT.sub(" ", text))
+        text = " ".join(_prose_lines(plain, prompts))
+
+    line = " ".join(text.split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     places = places_of(line, exact) or places
     room = SNIPPET - 2
