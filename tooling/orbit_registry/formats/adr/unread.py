@@ -14,27 +14,27 @@ _HEAD = 6_000  # characters of a decision that may state its status
 _QUOTED = 80
 _IN_TITLE = pattern("status_in_title")
 _SURE = {
-    "status_in_json": "front matter in JSON",
-    "status_in_toml": "front matter that is not TOML",
-    "status_in_comment": "a comment",
-    "status_in_org": "a keyword of Org",
-    "status_in_rst": "a field of reStructuredText",
+    pattern("status_in_json"): "front matter in JSON",
+    pattern("status_in_toml"): "front matter that is not TOML",
+    pattern("status_in_comment"): "a comment",
+    pattern("status_in_org"): "a keyword of Org",
+    pattern("status_in_rst"): "a field of reStructuredText",
 }
-"""Patterns that state nothing but a status, and the syntax of each."""
+"""Patterns that find nothing but a status, and the syntax of each."""
 _ONLY_KNOWN = {
-    "status_in_definition": "a definition of a link",
-    "status_in_attribute": "a component",
-    "status_in_component": "a component",
-    "status_in_admonition": "an admonition",
-    "status_in_shortcode": "a shortcode",
-    "status_in_liquid": "a shortcode",
+    pattern("status_in_definition"): "a definition of a link",
+    pattern("status_in_attribute"): "a component",
+    pattern("status_in_component"): "a component",
+    pattern("status_in_admonition"): "an admonition",
+    pattern("status_in_shortcode"): "a shortcode",
+    pattern("status_in_liquid"): "a shortcode",
 }
 """Those of syntaxes that pages have for other words too."""
 _AT_TOP = {
-    "status_in_block": "a block of keys",
-    "status_in_brackets": "brackets",
-    "status_in_title": "the title",
-    "status_alone": "a line without a key",
+    pattern("status_in_block"): "a block of keys",
+    pattern("status_in_brackets"): "brackets",
+    pattern("status_in_title"): "the title",
+    pattern("status_alone"): "a line without a key",
 }
 """Those that state one above the first section only."""
 
@@ -51,16 +51,16 @@ def unread_status(text: str) -> tuple[str, str]:
     sections = (match.start() for match in islice(_HEADING.finditer(f"\n{head}"), 1, None))
     top = head[: next(sections, len(head))]
     for syntaxes, where in ((_SURE, head), (_ONLY_KNOWN, head), (_AT_TOP, top)):
-        for name, syntax in syntaxes.items():
-            words = _words_in(where, name, only_known=syntaxes is not _SURE)
+        for form, syntax in syntaxes.items():
+            words = _words_in(where, form, only_known=syntaxes is not _SURE)
             if words:
                 return cut(words, _QUOTED), syntax
 
     return "", ""
 
 
-def _words_in(text: str, name: str, *, only_known: bool) -> str:
-    for match in pattern(name).finditer(text):
+def _words_in(text: str, form: re.Pattern[str], *, only_known: bool) -> str:
+    for match in form.finditer(text):
         words = " ".join(match["words"].split())
         if not only_known or normalise_status(words)[0] != "unknown":
             return words
