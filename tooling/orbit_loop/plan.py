@@ -195,7 +195,7 @@ def recent_retros(records: RecordSet) -> list[Record]:
 
 def _retro(record: Record) -> dict[str, Any]:
     target = failures.target_from(record.data.get("trigger"))
-    results = [outcome.result for outcome in outcomes_of(record)]
+    results = [outcome.came_to for outcome in outcomes_of(record)]
     return {
         "loop_id": target.id if target.type == "loop" else f"{target.type}:{target.id}",
         "summary": record.text("summary") or record.title,

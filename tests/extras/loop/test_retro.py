@@ -182,6 +182,13 @@ def test_a_retro_below_the_bar_clears_what_succeeded(shell: Any) -> None:
     assert open_ids == {"story:S-3"}
 
 
+def test_a_retro_below_the_bar_says_what_may_be_tried_again(shell: Any) -> None:
+    shell("fail", "story:S-1", "--reason", "no disk")
+    code, out, _ = shell("retro", "--loop", "L-1", "--outcome", "story:S-1=completed")
+    assert (code, "no retro was written: below" in out) == (0, True)
+    assert "story:S-1 may be tried again: F-" in out
+
+
 @pytest.mark.parametrize(
     ("outcome", "meant"),
     [

@@ -13,6 +13,7 @@ from orbit_registry.cli.fields import evidence_from
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import CLEARED, REQUEUED
 from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.repository.guard import refuse_secrets
 
 
@@ -63,6 +64,7 @@ def fail(
         fields["scope"] = {"paths": list(paths)}
     if evidence:
         fields["evidence"] = [evidence_from(reference) for reference in evidence]
+        refuse_missing_evidence(call.workspace, fields["evidence"])
     if call.caller is not None:
         refuse_secrets("", fields)
 

@@ -203,12 +203,12 @@ def _target_data(failure: Record) -> dict[str, object]:
 def _text(result: RetroResult) -> str:
     """Return the outcome of a retro as text."""
     if result.record is None:
-        return f"nothing was written: {result.reason}"
-
-    lines = [f"{result.record.id} {result.outcome}  {result.record.title}"]
-    lines.append(f"  {result.record.path}")
-    if result.reason:
-        lines.append(f"  {result.reason}")
+        lines = [f"no retro was written: {result.reason}"]
+    else:
+        lines = [f"{result.record.id} {result.outcome}  {result.record.title}"]
+        lines.append(f"  {result.record.path}")
+        if result.reason:
+            lines.append(f"  {result.reason}")
 
     lines += map(entry_line, result.findings)
     lines += [f"{target_line(failure)} is left alone: {failure.id}" for failure in result.opened]

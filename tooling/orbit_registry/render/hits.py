@@ -1,13 +1,18 @@
 """Search results and similar records as JSON data and as text."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from orbit_registry.checks.duplicates import Neighbour
 from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import chunk_place
-from orbit_registry.search.search import Hit, SearchResult
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.duplicates import Neighbour
+    from orbit_registry.search.search import Hit, SearchResult
 
 GENERIC = (
     "the text names nothing that a record could be about: put a word in quotes to look "

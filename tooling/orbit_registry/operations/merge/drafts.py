@@ -11,7 +11,7 @@ from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.kind import Kind
