@@ -158,7 +158,12 @@ USUAL_WORDS = {
     "version": "orbit --version",
     "--edit": "--body-file FILE",
     "--json": "--format json",
+    "check --base": "--against BRANCH",
+    "diff --against": "orbit diff BRANCH",
+    "diff --base": "orbit diff BRANCH",
+    "hook run": "orbit hook test AGENT",
     "resource new": "orbit import doc FILE",
+    "snapshot build": "orbit sync",
     "supersede --by": "--with NEW",
 }
 """Words that other programs take, and what does the same here."""
