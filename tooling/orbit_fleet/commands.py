@@ -32,8 +32,8 @@ from orbit_fleet.search import (
 )
 from orbit_fleet.sources import sources_in
 from orbit_fleet.update import Update, update
+from orbit_registry.answers.agents import INSTALL_MCP
 from orbit_registry.answers.exports import need_site
-from orbit_registry.cli.hook import INSTALL_MCP
 from orbit_registry.cli.output import (
     emit,
     format_option,
