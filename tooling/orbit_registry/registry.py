@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import UsageError
+from orbit_registry.model import fields
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -307,7 +308,12 @@ class Registry(Verbs):
 
         words = Words(self.workspace, self.records)
         embedder = vectors.configured(self.workspace)
-        return Searcher(self.workspace, words.records, embedder, words.index)
+        return Searcher(self.workspace, words.records, self._applies, embedder, words.index)
+
+    def _applies(self, path: str) -> frozenset[str]:
+        """Return the paths of the records that apply to a file, whatever their phase."""
+        matches = self.match([path], everything=True)
+        return frozenset(entry.row.values[fields.PATH] for entry in matches)
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (

@@ -43,6 +43,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import (
@@ -164,6 +165,7 @@ def add_command(kind: Kind) -> click.Command:
 
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
+        refuse_missing_evidence(registry.workspace, fields.get("evidence"))
         if fields.get(kind.headline) == "" and not editor:
             raise UsageError(
                 f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}"
@@ -274,7 +276,7 @@ def _add(
 ) -> None:
     text, draft = registry.draft(kind.name, fields)
     near = registry.neighbours(draft)
-    if near and ask:
+    if ask and not all(each.is_settled for each in near):
         chosen = _ask_person(kind, near)
         if chosen is not None:
             task = task or click.prompt("In which task did it help")
@@ -410,6 +412,8 @@ def _update_command(kind: Kind) -> click.Command:
                 hint = f"`orbit {kind.name} update --help` lists the fields"
                 raise UsageError("there is nothing to change", hint=hint)
 
+            added = fields_from(kind, {"evidence": values.get("evidence") or ()})
+            refuse_missing_evidence(registry.workspace, added.get("evidence"))
             edit = merged_edit(kind, values)
             if dry_run:
                 record, changes = registry.planned_update(any_id, edit, title=title)

@@ -602,12 +602,13 @@ _TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")
 _EXPLICIT_LINE = re.compile(r"""[?:][ \t]|\{[ \t]*["']?[\w.-]+["']?[ \t]*:|[}\]]""")
 """`? status`, and a mapping in braces: YAML that few people write."""
 _COMMENTS = re.compile(
-    r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL
+    r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---(?:ya?ml)?[ \t]*[\r\n])", re.DOTALL
 )
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
-_TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
+_TOML_LINE = re.compile(r"^[ \t]*[\w.-]+[ \t]*=", re.MULTILINE)
 _PLAIN_START = re.compile(r"[#*>|!`]|[-+]\s|\w+[ \t,.]")
 """How a text without front matter begins, as far as its first characters tell."""
+_OPENING_FENCES = ("---", "---yaml", "---yml")
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
@@ -635,19 +636,21 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     noted = _COMMENTS.match(text)
     top = lines.index_of(noted.end()) if noted else 0
     first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")
-    fenced = first.rstrip(" \t") == "---"
+    fenced = first.rstrip(" \t") in _OPENING_FENCES
+    is_lower = fenced and top > 0
 
     if not fenced and _MAPPING_LINE.match(first) is None:
         return None, 0
 
-    forgiven = not fenced or noted is not None
     mappings = 0
     others = 0
 
     for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
         line = text[lines.starts[number] : lines.ends[number]] if number else first
         if line.rstrip(" \t") in ("---", "..."):
-            if (others and not mappings) or (forgiven and (others or mappings < 2)):
+            fewest = 1 if is_lower else 0 if fenced else 2
+            is_strict = is_lower or not fenced
+            if (others and not mappings) or (is_strict and (others or mappings < fewest)):
                 return None, 0
 
             start = lines.starts[top + 1] if fenced else int(text.startswith("\ufeff"))

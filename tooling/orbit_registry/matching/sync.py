@@ -306,8 +306,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    memo = workspace.cache.memo
-    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
     files = {entry.path: _line(reading, entry) for entry in entries}
     # The texts that searches read are those of all, also of an id that is there twice.

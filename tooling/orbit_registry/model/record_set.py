@@ -248,13 +248,13 @@ class RecordSet:
         end = f"/{query.removeprefix('./')}"
         return [name for name, path in paths if f"/{path.lower()}".endswith(end)]
 
-    def reachable(self, record_id: str, name: str) -> set[str]:
-        """Return every id that a field of ids leads to, over any number of records."""
+    def stated_successors(self, record_id: str) -> set[str]:
+        """Return every id that `superseded_by` leads to, over any number of records."""
         visited = set()
         stack = [record_id]
         while stack:
             for record in self.with_id(stack.pop()):
-                fresh = [other for other in record.words(name) if other not in visited]
+                fresh = [other for other in record.superseded_by if other not in visited]
                 visited.update(fresh)
                 stack += fresh
 

@@ -120,7 +120,7 @@ def prepare(
     checked = [path for path in tracked if index.match(path)]
     freshness = publication.freshness(now.freshness)
     built = publication.built(verdicts(workspace, registry.reading))
-    due = publication.reviews(due_reviews(workspace, free_of_secrets(registry.records)))
+    due = publication.reviews(due_reviews(workspace, registry.records))
     return BuildContext(
         registry,
         records,

@@ -303,8 +303,9 @@ def _titled_by_path(entry: AdrDocument, path: str) -> AdrDocument:
 
 
 def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:
-    if parts.date:
-        return parts.date, "heading"
+    date = parts.date or headings.date_behind(parts.title)
+    if date and is_iso_date(date):
+        return date, "heading"
 
     path_date = file_names.date_of_path(path)
     return (path_date, "path") if path_date else None

@@ -160,6 +160,7 @@ _DATES = tuple(
         r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
         r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
+        r"(?P<y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\w)",
         # no other order makes sense
         r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
@@ -177,6 +178,7 @@ _DATES = tuple(
     )
 )
 
+_WEEKDAY = re.compile(r"[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])")
 _SLASHED = re.compile(
     r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])"
 )
@@ -187,7 +189,7 @@ def read_date(text: str, order: Order | None = None) -> str | None:
     """Return the ISO date, or month, at the start of a text;
     `03/04/2026` needs an `order`, `17/04/2026` does not.
     """
-    bare = text.strip(_MARKS)
+    bare = _WEEKDAY.sub("", text.strip(_MARKS), count=1)
     if (parsed := _read(bare)) is not None:
         return parsed
 
