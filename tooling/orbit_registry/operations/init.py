@@ -31,7 +31,8 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
 from orbit_registry.operations.adoption import backfill
 from orbit_registry.operations.adr_folders import named_folders
-from orbit_registry.operations.lifecycle import change_fields, transition
+from orbit_registry.operations.edits import change_fields
+from orbit_registry.operations.lifecycle import transition
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.writer import create_record
 from orbit_registry.workspace.author import Author
