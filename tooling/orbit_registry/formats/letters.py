@@ -18,6 +18,7 @@ _LOOK_ALIKE = str.maketrans(
 )
 _SIGNS = str.maketrans("\u00b4\u02bc\u2032\u2010\u2011\u2212", "'''---")
 """Signs that people take for an apostrophe, a hyphen or a minus."""
+_LOOKS_LATIN = re.compile(f"[{''.join(map(chr, _LOOK_ALIKE))}]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
 
@@ -30,6 +31,9 @@ def as_seen(text: str) -> str:
         return text
 
     visible = _DROPPED.sub("", unicodedata.normalize("NFKC", text.translate(_SIGNS)))
+    if not _LOOKS_LATIN.search(visible):  # few texts have one, and each word costs a call
+        return visible
+
     return _WORD.sub(_in_latin, visible)
 
 

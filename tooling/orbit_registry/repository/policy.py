@@ -268,12 +268,10 @@ def _records_at(
             yield record
 
 
-def contents_at(
-    git: Git, commit: str, paths: Iterable[str], limit: int | None = None
-) -> dict[str, bytes]:
+def contents_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """Return what files hold in a commit, by their names from the project's root."""
     names = {f"{commit}:{git.prefix}{path}": path for path in dict.fromkeys(paths)}
-    blobs = git.blobs(names, check=False, limit=limit)
+    blobs = git.blobs(names, check=False)
     return {names[name]: content for name, content in blobs.items()}
 
 
