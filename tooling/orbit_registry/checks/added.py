@@ -206,7 +206,7 @@ def _current(workspace: Workspace, path: str, *, is_declaration: bool) -> str | 
     try:
         file = inside(workspace.root, path)
         if not file.exists():
-            return ""
+            return None if path in workspace.git.not_checked_out else ""
         content = read_bytes(file, limit=DOCUMENT_LIMIT)
         return _text(content, path, is_declaration=is_declaration)
     except OrbitError:

@@ -210,7 +210,7 @@ def _with_form(text: str) -> Iterator[Suspect]:
 
 
 def _of_form(form: _Form, text: str) -> Iterator[Suspect]:
-    for match in _compiled(rf"(?<![A-Za-z0-9])(?:{form.pattern})").finditer(text):
+    for match in _compiled(rf"{_START}(?:{form.pattern})").finditer(text):
         if re.search(_EXAMPLE, match[0]):
             continue
         if form.kind == "private key" and _ELIDED.match(text, match.end()):
@@ -264,6 +264,8 @@ def _is_token(value: str) -> bool:
     return True
 
 
+_START = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-F]{2}))"
+"""Where a form may begin: after no letter or digit, but for that of an escape in a URL."""
 _VALUES = tuple(dict.fromkeys(_GROUP.findall(" ".join(form.pattern for form in _FORMS))))
 """The groups of forms whose value is judged."""
 _LEAST_OF_NAMED = 8
