@@ -354,7 +354,7 @@ def plan_text(data: Mapping[str, Any], of_work: str = "") -> str:
     lines += _section("pitched before", data["recent_pitch_history"], pitch)
     lines.append(f"system health: {_words(data['system_health'])}")
     if not of_work:
-        lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
+        lines += _section("learnings of these retros", data["related_learnings"], "{id}  {summary}")
     lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
     lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
     if of_work:

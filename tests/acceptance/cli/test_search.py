@@ -94,3 +94,14 @@ def test_another_name_of_a_tag_is_no_unknown_tag(shell: Any) -> None:
             True,
             False,
         )
+
+
+def test_the_best_match_is_the_first_line(shell: Any) -> None:
+    shell.learn("SQLite is locked while the nightly import of orders runs")
+
+    for words in ("use sqlite", "sqlite locked nightly import"):
+        hits = shell.data("search", words)["hits"]
+        assert len({hit["kind"] for hit in hits}) == 2
+
+        lines = [line for line in shell("search", words)[1].splitlines() if line[:1].isdigit()]
+        assert hits[0]["id"] in lines[0]

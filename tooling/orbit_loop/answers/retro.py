@@ -145,7 +145,10 @@ def _answer(result: RetroResult, gathered: GatheredRetro | None, *, dry_run: boo
     if result.record is not None and not dry_run:
         following = [f"orbit show {result.record.id}", "orbit review --kind learning"]
 
-    text = f"{_text(result)}\n{WOULD}" if dry_run else _text(result)
+    text = _text(result)
+    if dry_run and result.record is not None:
+        text += f"\n{WOULD}"
+
     data = {**_data(result), "dry_run": dry_run}
     notes = [f"warning: {warning}" for warning in gathered.warnings] if gathered else []
     return Answer(data, text, following, notes, ok=result.outcome != REFUSED)

@@ -20,6 +20,7 @@ from orbit_registry.hook.purpose import (
     ACTIONS,
     RUNNERS,
     SCRIPTS,
+    SESSIONS,
     SHELLS,
     TOOLS,
     WINDOWS,
@@ -64,7 +65,6 @@ _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its sc
 _END = "--"  # behind it no word is an option of the program
 _MARKS = frozenset(("", ";", "&&", "|", "&"))
 _OUTSIDE = ("/", "~", "$", UNKNOWN)  # how the folder of an option begins that may be outside
-_SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
 _SCRIPT_NAME = re.compile(r":?[a-zA-Z][a-zA-Z0-9]{0,19}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
 _FOLDER_PREFIX = re.compile(r"(?:\.[/\\])?[\w.-]{1,30}(?:[/\\][\w.-]{1,30}){0,3}[/\\]\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
@@ -435,7 +435,7 @@ def _is_kept(unit: _Unit, at: int, name: str, purpose: str) -> bool:
     is_script = bool(at) and distance == 0
     is_verb = option in _VERBS and distance <= 1
     is_toolchain = bool(_TOOLCHAIN.match(option)) and distance < 0
-    is_session = name == "nox" and option in _SESSIONS and distance == -1
+    is_session = name == "nox" and option in SESSIONS and distance == -1
     is_detached = name.startswith("docker") and option == "-d"
     is_told = not purpose and option in SCRIPTS and distance == 1
     return is_script or is_verb or is_toolchain or is_session or is_detached or is_told

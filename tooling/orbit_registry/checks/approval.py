@@ -53,7 +53,6 @@ class Judged:
     """
 
     change: Change
-    is_required: bool
     problem: str = ""
     is_open: bool = False
 
@@ -62,7 +61,7 @@ def judged(git: Git, policy: Policy, changes: Sequence[Change]) -> Iterator[Judg
     """Yield the changes of a branch since its base, each with what its approval lacks."""
     if policy.require == "none":
         for change in changes:
-            yield Judged(change, is_required=False)
+            yield Judged(change)
         return
 
     subjects = [change.subject for change in changes]
@@ -78,15 +77,15 @@ def judged(git: Git, policy: Policy, changes: Sequence[Change]) -> Iterator[Judg
 
     for change, state, setter in zip(changes, head, setters, strict=True):
         if change.is_light:
-            yield Judged(change, is_required=False)
+            yield Judged(change)
         elif change.subject.unprovable:
-            yield Judged(change, True, change.subject.unprovable)
+            yield Judged(change, change.subject.unprovable)
         elif setter is None or not uncommitted.isdisjoint(change.subject.paths):
             is_open = not uncommitted.isdisjoint(change.subject.paths)
-            yield Judged(change, True, _NO_COMMIT, is_open)
+            yield Judged(change, _NO_COMMIT, is_open)
         else:
             problem, is_open = proofs.problem(history, change.subject, setter, state)
-            yield Judged(change, True, problem, is_open)
+            yield Judged(change, problem, is_open)
 
 
 def unproved(
@@ -120,11 +119,11 @@ def unproved(
         is_edited = not uncommitted.isdisjoint(row.subject.paths)
         if is_edited and row.state != history.head_state(row.subject):
             if proofs.policy("HEAD").require != "none":
-                yield Judged(row.change, True, _NO_COMMIT, is_open=True)
+                yield Judged(row.change, _NO_COMMIT, is_open=True)
         elif row in required and row.setter is not None:
             problem, is_open = proofs.problem(history, row.subject, row.setter, row.state)
             if problem:
-                yield Judged(row.change, True, problem, is_open)
+                yield Judged(row.change, problem, is_open)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,37 +17,17 @@ from orbit_registry.lifecycle.review_due import (
 )
 from orbit_registry.model.freshness import AHEAD
 from orbit_registry.model.record import Record
-from orbit_registry.model.review import ReviewTerms
 from orbit_registry.repository.reader import Reading
 from orbit_registry.search.source_files import SourceFiles
-from orbit_registry.workspace.cache import digest, row_reader, to_row
+from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
 from orbit_registry.workspace.git import commits_after
 from orbit_registry.workspace.workspace import Workspace
 
 
 def due_now(workspace: Workspace, reading: Reading, now: datetime | None = None) -> dict[str, Due]:
-    """Return why records of a project are due, by path.
-
-    The cache keeps what their documents say of it, until a record or a document changes.
-    """
-    states = {**reading.states, **reading.prose.states}
-    hashes = sorted((path, state.sha256) for path, state in states.items())
-    key = digest(workspace.kinds.fingerprint, hashes)
-
-    def read_terms() -> dict[str, object]:
-        records = filter(has_terms, reading.filled)
-        return {record.path: to_row(record.document_terms) for record in records}
-
-    rows = workspace.cache.memo("review terms", key, read_terms)
-    terms_of = row_reader(ReviewTerms)
-    records: list[Record] = []
-    for record in reading.collection.records:
-        if record.path in rows:
-            terms = terms_of(rows[record.path])
-            records.append(replace(record, document_terms=terms))
-
-    return due_reviews(workspace, records, now)
+    """Return why records of a project are due, by path."""
+    return due_reviews(workspace, filter(has_terms, reading.filled), now)
 
 
 def due_reviews(

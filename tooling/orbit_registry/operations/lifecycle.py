@@ -224,7 +224,7 @@ def review_outcome(record: Record, to: str) -> str:
     """Return what giving a record another status says of it in review:
     approved, rejected, or nothing.
     """
-    if record.phase != "pending" or to == SUPERSEDED:
+    if not record.is_undecided or to == SUPERSEDED:
         return ""
 
     status = record.kind.status(to)
@@ -337,7 +337,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
             hint=f"add one with `orbit {old.kind.name} new`, or link the two: `related_to`",
         )
 
-    if old.id in records.reachable(new.id, "superseded_by"):
+    if old.id in records.stated_successors(new.id):
         raise RefusedError(
             f"{new.id} is itself replaced by {old.id}; that would close a circle",
             hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it "

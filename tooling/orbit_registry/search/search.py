@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.formats.adr.vocabulary import field_of
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.hook.matcher import program
 from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.freshness import expires_at

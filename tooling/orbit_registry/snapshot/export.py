@@ -457,7 +457,7 @@ def shared_rows(
 
     # The text of a document may hold what is withheld.
     digests = digests_of(records)
-    references = references_in(workspace, records, digests, prose if unfiltered else None)
+    references = references_in(workspace, records, prose if unfiltered else None)
     paths = {record.path for record in records}
     return rows_of(
         records,
@@ -479,10 +479,12 @@ def local_rows(
     skills: Sequence[Skill],
     routes: Routes,
     report: FreshnessReport | None = None,
+    words: Words | None = None,
 ) -> Rows:
     """Return the rows of this machine's snapshot, free of secrets.
 
-    `report` is the freshness of all records, if it was just evaluated.
+    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
+    if they were just counted.
     """
     collection = reading.collection
     records = reading.clean
@@ -508,7 +510,7 @@ def local_rows(
         digests=reading.digests,
         kinds=workspace.kinds.fingerprint,
     )
-    words = word_rows(Words(workspace, reading.filled).index)
+    words = words or Words(workspace, reading.filled)
     citations = citations_of(workspace, records, report.tracked)
     return derived(
         records,
@@ -518,11 +520,11 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        references=references_in(workspace, records, reading.digests, prose),
+        references=references_in(workspace, records, prose),
         citations=citations,
         routes=route_rows(routes, records, _is_never),
         skills=list(map(_without_secrets, skills)),
-        words=words,
+        words=word_rows(words.index),
     )
 
 

@@ -12,8 +12,7 @@ from types import MappingProxyType
 
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
-from orbit_registry.formats.markdown import path_from_root, split_link
-from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.links import path_from_root, split_link
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
@@ -43,7 +42,7 @@ from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
-from orbit_registry.workspace.cache import Cache, code_version, digest, to_row
+from orbit_registry.workspace.cache import Cache, digest, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -292,7 +291,7 @@ def rows_of(
     cache: Cache | None = None,
     digests: Mapping[str, str] = MappingProxyType({}),
     kinds: str = "",
-    words: Iterable[Row] = (),
+    words: Iterable[str] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
@@ -346,7 +345,7 @@ def rows_of(
         local["skills"].append(encode(_skill_row(skill)))
         local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
 
-    local[WORDS] = list(map(encode, words))
+    local[WORDS] = list(words)
     local.update(_rows_of_extras(chosen))
     return Rows(shared, local, hashes)
 
@@ -415,8 +414,8 @@ def _built_row(record_id: str, built: Built) -> Row:
     return {
         "record_id": record_id,
         "state": built.state.value,
-        "reason": without_secrets(built.why),
-        "evidence": without_secrets("\n".join(built.evidence)),
+        "reason": built.why,
+        "evidence": "\n".join(built.evidence),
     }
 
 
@@ -500,12 +499,14 @@ def _text_row(name: str, part: int, text: Fields) -> str:
     return encode(row)
 
 
-def word_rows(index: Index) -> Iterator[Row]:
+def word_rows(index: Index) -> Iterator[str]:
     """Yield each word with its term and what that weighs at most; the empty word is in no text."""
     worths = {term: round(index.worth(term), 6) for term in ("", *index.frequencies)}
     terms = {**index.term_of, **dict.fromkeys(STOP_WORDS)}
     for word, term in sorted({**terms, "": ""}.items()):
-        yield {"word": word, "term": term or "", "worth": 0.0 if term is None else worths[term]}
+        worth = 0.0 if term is None else worths[term]
+        # A word has letters, digits and their marks alone: there is nothing to escape.
+        yield f'{{"word":"{word}","term":"{term or ""}","worth":{worth}}}'
 
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:
@@ -700,13 +701,13 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
         "project": workspace.name,
         "built_at": format_time(datetime.now(UTC)),
         "commit": commit,
-        "tool_version": workspace.cache.memo("version", code_version(), _version),
+        "tool_version": _version(),
         "half_life_days": str(half_life_days()),
     }
 
 
 def _version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version  # imports the email parser: 20 ms
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("orbit-registry")

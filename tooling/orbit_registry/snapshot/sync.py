@@ -35,6 +35,7 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, make_cache_folder
 
 if TYPE_CHECKING:
+    from orbit_registry.matching.words import Words
     from orbit_registry.snapshot.rows import Rows
 
 STATE = "snapshot.json"  # names the file that readers take
@@ -115,7 +116,7 @@ def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
     began = time.perf_counter()
     inputs = inputs_of(workspace)
     index = sync_index(workspace, inputs, rebuild=rebuild)
-    result = sync_snapshot(workspace, inputs.reading, inputs.report, rebuild=rebuild)
+    result = sync_snapshot(workspace, inputs.reading, inputs.report, index.words, rebuild=rebuild)
     seconds = time.perf_counter() - began
     return replace(result, index=index, seconds=seconds, reading=inputs.reading)
 
@@ -132,12 +133,14 @@ def sync_snapshot(
     workspace: Workspace,
     reading: Reading,
     report: FreshnessReport | None = None,
+    words: Words | None = None,
     *,
     rebuild: bool = False,
 ) -> SyncResult:
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does.
 
-    `report` is the freshness of all records, if it was just evaluated.
+    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
+    if they were just counted.
     """
     prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
@@ -153,7 +156,7 @@ def sync_snapshot(
                 # changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                rows = local_rows(workspace, reading, prose, skills, routes, report)
+                rows = local_rows(workspace, reading, prose, skills, routes, report, words)
                 return _publish(workspace, folder, rows, commit, inputs)
 
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)

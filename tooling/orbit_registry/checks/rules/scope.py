@@ -116,7 +116,7 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     competing.sort(key=lambda record: rank_order(record, half_life))
     scopes = [_scope(record) for record in competing]
     importers = files_by_package(context.imported or {})
-    breadth = Breadth.of(scopes, context.facts.tracked or (), importers, context.cache.memo)
+    breadth = Breadth.of(scopes, context.facts.tracked or (), importers)
 
     withheld = breadth.withheld(scopes)
     for record, scope, count in zip(competing, scopes, withheld, strict=True):

@@ -254,7 +254,7 @@ def _text(data: Data) -> str:
     if isinstance(data, list):
         return ", ".join(filter(None, map(_about, data)))
 
-    return _name_in(data) or ", ".join(filter(None, map(_about, data.values())))
+    return name_in(data) or ", ".join(filter(None, map(_about, data.values())))
 
 
 def _paired(value: str) -> str:
@@ -284,7 +284,7 @@ def _items_of(data: Data, text: str) -> list[str]:
     if not any(data.values()):
         return [*data] if len(data) > 1 else [text]
 
-    return [_about(data)] if _name_in(data) else [_about(value) for value in data.values()]
+    return [_about(data)] if name_in(data) else [_about(value) for value in data.values()]
 
 
 def _about(data: Data) -> str:
@@ -297,7 +297,7 @@ def _about(data: Data) -> str:
         is_link = len(data) == 1 and isinstance(data[0], str)
         return f"[[{inner}]]" if is_link else inner
 
-    name = _name_in(data)
+    name = name_in(data)
     if name:
         return name
 
@@ -316,7 +316,8 @@ def _pair(data: Data) -> str:
     return f"{key}: {_about(value)}"
 
 
-def _name_in(data: Mapping[str, Data]) -> str:
+def name_in(data: Mapping[str, Data]) -> str:
+    """Return the entry of a mapping that says what it is about, empty if none does."""
     texts = (value for name in _NAMES if isinstance(value := data.get(name), str) and value)
     return next(texts, "")
 
@@ -406,13 +407,15 @@ def read_toml(text: str, span: Span) -> FrontMatter:
     sections = zip([("", 0), *tables], [*starts, len(block)], strict=True)
     fields: list[Field] = []
     for (name, start), end in sections:
-        section: object = None if name else data
-        if name in _CONTAINERS:
-            section = data.get(name)
-
         for match in _TOML_KEY.finditer(block, start, end):
-            if isinstance(section, dict) and match["key"] in section:
-                fields.append(_toml_field(block, match, section[match["key"]]))
+            path, _, key = match["key"].rpartition(".")  # `extra.status = "accepted"`
+            table = ".".join(filter(None, (name, path)))
+            section: object = data.get(table) if table in _CONTAINERS else None
+            if not table:
+                section = data
+
+            if isinstance(section, dict) and key in section:
+                fields.append(_toml_field(block, match, key, section[key]))
 
     return FrontMatter(tuple(_moved(field, span.start) for field in fields))
 
@@ -425,7 +428,7 @@ def _not_toml(text: str, span: Span, reason: str) -> Problem:
     return Problem(BROKEN, message, Position(line), "none of its fields is read: correct that line")
 
 
-def _toml_field(block: str, match: re.Match[str], value: object) -> Field:
+def _toml_field(block: str, match: re.Match[str], key: str, value: object) -> Field:
     line_end = block.find("\n", match.end())
     written = block[match.end() : line_end if line_end >= 0 else len(block)]
     span = Span(match.end(), match.end() + len(_COMMENT.sub("", written).rstrip()))
@@ -434,7 +437,7 @@ def _toml_field(block: str, match: re.Match[str], value: object) -> Field:
 
     data = _plain(value, 0)
     text = _text(data)
-    return Field(match["key"], text, _values(data, text), span, Span(match.start(), span.end), data)
+    return Field(key, text, _values(data, text), span, Span(match.start(), span.end), data)
 
 
 def _toml_string(block: str, span: Span) -> Span:
