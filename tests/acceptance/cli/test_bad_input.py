@@ -4,6 +4,7 @@ and no bad file hides a good one.
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,15 @@ def test_a_repository_without_a_commit_says_so(
     message = orbit(tmp_path, *command, code=2)
     assert "there is no commit here yet" in message
     assert "git commit -m Start" in message
+
+
+def test_a_clock_that_is_behind_verifies_nothing(shell: Any) -> None:
+    file = shell.root / f".orbit/learnings/{shell.learning}/learning.yaml"
+    text = re.sub(r'created_at: "\d{4}', 'created_at: "2199', file.read_text("utf-8"))
+    file.write_text(text, encoding="utf-8")
+
+    code, _, err = shell("verify", shell.learning)
+
+    assert code == 1
+    assert "this machine's clock says" in err
+    assert file.read_text("utf-8") == text

@@ -81,3 +81,14 @@ def test_the_project_of_the_environment_counts_unless_another_is_named(
         "project",
     }
     assert data_of(shell, "coverage")["broad"] == []
+
+
+def test_the_best_match_is_the_first_line(shell: Any) -> None:
+    shell.learn("SQLite is locked while the nightly import of orders runs")
+
+    for words in ("use sqlite", "sqlite locked nightly import"):
+        hits = shell.data("search", words)["hits"]
+        assert len({hit["kind"] for hit in hits}) == 2
+
+        lines = [line for line in shell("search", words)[1].splitlines() if line[:1].isdigit()]
+        assert hits[0]["id"] in lines[0]

@@ -219,9 +219,11 @@ def _home(overview: Overview) -> Iterator[str]:
     answers = {answer.question.name: answer for answer in overview.answers}
     contradictions = len(answers["contradictions"].result.rows)
     attention = Counter(str(row["state"]) for row in answers["members"].result.as_data())
-    facts = [link(plural(contradictions, "contradiction"), "/contradictions/")]
-    facts += [link(f"{count} {state}", "/members/") for state, count in attention.items()]
-    yield f"Of note: {', '.join(facts)}."
+    facts = [link(f"{count} {state}", "/members/") for state, count in attention.items()]
+    if contradictions:
+        facts.insert(0, link(plural(contradictions, "contradiction"), "/contradictions/"))
+    if facts:
+        yield f"Of note: {', '.join(facts)}."
 
     if overview.areas:
         yield "## Areas"

@@ -116,9 +116,13 @@ def fail(
         }
         record = _first(workspace, target, updates, author, now, dry_run=dry_run)
     else:
-        if (author.role, existing.role) == ("agent", "human"):  # not a person's text
+        is_reviewed = existing.role == "human" or existing.status.pushed
+        if author.role == "agent" and is_reviewed:  # a person wrote or accepted its text
             updates = {name: value for name, value in updates.items() if name == "attempts"}
         record = _again(workspace, existing, target, updates, now, verb, dry_run=dry_run)
+        if author.role == "human" and record.status.waits and not dry_run:
+            confirmed = record.kind.initial["human"]
+            record = lifecycle.transition(workspace, record.id, confirmed, author)
 
     if not dry_run:
         details = {"target": str(target), "attempts": record.data.get("attempts", 1)}

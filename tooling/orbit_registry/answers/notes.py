@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.answers.call import note
 from orbit_registry.errors import OrbitError, did_you_mean, plural
-from orbit_registry.formats.adr.vocabulary import first_day
+from orbit_registry.formats.dates import first_day
 from orbit_registry.lifecycle.review_due import review_due
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry

@@ -205,11 +205,10 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     if state.launcher:
         launcher = f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed"
 
-    ignored = (
-        installation.stop_ignoring(root, state.path)
-        if state.scope == "local" and not dry_run
-        else []
-    )
+    ignored: list[str] = []
+    if state.scope == "local":
+        ignored = installation.stop_ignoring(root, state.path, dry_run=dry_run)
+
     others = [
         f"it is still in {other.path}: `orbit hook uninstall {agent} --scope {other.scope}`"
         for other in installation.status(root, [agent])

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.answers.table import commands
+from orbit_registry.cli.encoding import restart_in_utf8, set_streams
 from orbit_registry.cli.help import finished
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
@@ -378,6 +379,10 @@ def orbit(directory: str | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or refusal, 2 usage, 3 internal error."""
+    if arguments is None:
+        restart_in_utf8()
+        set_streams()
+
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWER_COLLECTIONS, 20, 100)
     code = run(words)

@@ -19,6 +19,7 @@ from orbit_registry.agents.transcripts import (
 )
 from orbit_registry.doctor.log_counts import LogCounts, counts_of
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
+from orbit_registry.hook.events import FAULTS
 from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
@@ -494,8 +495,11 @@ def _log(counts: LogCounts, met: LogScan, log: str, installed: bool) -> Iterator
         yield Finding("warning", "log", f"lines are not events: {reasons}", log)
 
     if counts.faults:
-        reasons = ", ".join(f"{count} × {fault}" for fault, count in counts.faults.most_common())
-        yield Finding("warning", "log", f"calls went wrong: {reasons}", log, "orbit stats")
+        faults = [
+            f"{count} × {FAULTS.get(fault, fault)}" for fault, count in counts.faults.most_common()
+        ]
+        message = f"calls went wrong: {'; '.join(faults)}"
+        yield Finding("warning", "log", message, log, "orbit stats")
 
     late = counts.skips["deadline"]
     if late > LATE_SHARE * counts.calls:

@@ -16,6 +16,7 @@ _LOOK_ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρικχ",
     "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXoavupikx",
 )
+_LOOKS_LATIN = re.compile(f"[{''.join(map(chr, _LOOK_ALIKE))}]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
 
@@ -28,6 +29,9 @@ def as_seen(text: str) -> str:
         return text
 
     visible = _DROPPED.sub("", unicodedata.normalize("NFKC", text))
+    if not _LOOKS_LATIN.search(visible):  # few texts have one, and each word costs a call
+        return visible
+
     return _WORD.sub(_in_latin, visible)
 
 

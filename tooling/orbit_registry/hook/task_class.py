@@ -49,6 +49,7 @@ _PREPOSITIONS = frozenset(
     ("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of")
 )
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
+_NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without")
 
 
 class Opinion:
@@ -211,6 +212,10 @@ def _after(text: str, start: str) -> str:
 def _weigh_part(
     part: str, text: str, requested: bool, is_question: bool, evidence: "_Evidence"
 ) -> None:
+    # What a person asks not to do is no request.
+    if any(_begins(text, start) for start in _NEGATIONS):
+        return
+
     if not requested:
         for start, name in _words()["questions"]:
             if _begins(text, start) and (is_question or name != "unknown" or start in _OPEN):

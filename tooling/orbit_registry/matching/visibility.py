@@ -344,7 +344,7 @@ class Surroundings:
 def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surroundings:
     """Read what decides where the records of a workspace are shown, from its files as they are."""
     inputs = inputs or inputs_of(workspace)
-    tracked, untracked = workspace.git.files()
+    tracked = inputs.report.tracked or ()
     local = frozenset(entry.path for entry in inputs.entries if entry.pending)
     routes = routes_of(inputs.sources, local)
     personal: Sequence[Record] = ()
@@ -353,8 +353,8 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
 
     around = Surroundings(
         records=inputs.records,
-        files=[*(tracked or ()), *untracked],
-        tracked=tracked or (),
+        files=[*tracked, *inputs.report.untracked],
+        tracked=tracked,
         cited=routes.cited,
         imported=routes.imported,
         moves=inputs.moves,
@@ -413,7 +413,7 @@ def _visibility(record: Record, around: Surroundings, matched: FilesByGlob) -> V
 
 
 def _waits(record: Record) -> bool:
-    return record.phase == "pending" and not record.status.pushed
+    return record.is_undecided and not record.status.pushed
 
 
 def _closed(record: Record, around: Surroundings) -> Reason:

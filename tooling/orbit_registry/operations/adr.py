@@ -23,13 +23,13 @@ from orbit_registry.formats.adr.model import AdrDocument, Section, is_same_title
 from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document
-from orbit_registry.formats.adr.vocabulary import is_iso_date
+from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.judgements.is_moment import DAY_REMEDY, is_review_day
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.model.review import may_state_review
+from orbit_registry.model.review_in_document import may_state_review
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adr_style import (
     ANY_TITLE,
@@ -593,11 +593,6 @@ def plan_update(
 
 
 def _document_change(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
-    home = home_of(workspace, old)
-    if home is None:
-        return []
-
-    document = home[0]
     facts: dict[str, str] = {}
     if new.title != old.title:
         facts["title"] = new.title
@@ -606,6 +601,11 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
     if day is not None and day != old.text("date"):
         facts["date"] = day
 
+    home = home_of(workspace, old) if facts else None
+    if home is None:
+        return []
+
+    document = home[0]
     text = with_facts(document, old, facts) or document.text
     if "title" in facts:
         _refuse_other_title(new.title, entry_in(document.path, text, new))

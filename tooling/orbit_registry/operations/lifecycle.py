@@ -224,7 +224,7 @@ def review_outcome(record: Record, to: str) -> str:
     """Return what giving a record another status says of it in review:
     approved, rejected, or nothing.
     """
-    if record.phase != "pending" or to == SUPERSEDED:
+    if not record.is_undecided or to == SUPERSEDED:
         return ""
 
     status = record.kind.status(to)

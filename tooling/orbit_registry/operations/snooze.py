@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.formats.adr.vocabulary import first_day
+from orbit_registry.formats.dates import first_day
 from orbit_registry.model.record import Record
 from orbit_registry.model.review import has_review
 from orbit_registry.model.votes import format_time

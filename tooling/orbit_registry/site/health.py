@@ -7,7 +7,7 @@ The list of files is git's; no file is opened.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
@@ -24,11 +24,13 @@ from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, by_evidence, without_status
+from orbit_registry.search.source_files import packages_of
 from orbit_registry.site import explorer
 from orbit_registry.site.language import capital, counted, digits, fact, word
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import record_link, table_html
 from orbit_registry.snapshot.publication import Publication
+from orbit_registry.snapshot.rows import RouteRows
 
 PAGE = explorer.HEALTH
 WAITING_DAYS = 30
@@ -260,16 +262,22 @@ class Counts(NamedTuple):
     covered: int
 
 
-def coverage_of(publication: Publication, records: Iterable[Record]) -> dict[str, Counts]:
-    """Return by folder how many files are in a record's scope; nothing outside git, and if no
-    live record names a path.
+def coverage_of(
+    publication: Publication,
+    records: Iterable[Record],
+    routes: RouteRows,
+) -> dict[str, Counts]:
+    """Return by folder to how many files a record applies; nothing outside git, and if nothing
+    leads a file to a live record.
 
     Files that may not be named are not counted either.
     """
     workspace = publication.workspace
-    scopes = {record.globs for record in records if record.phase == "live" and record.globs}
+    live = [record for record in records if record.phase == "live"]
+    scopes = {record.globs for record in live if record.globs}
+    leading = led_to(live, routes)
     try:
-        tracked = workspace.git.tracked() if scopes else None
+        tracked = workspace.git.tracked() if scopes or leading else None
     except GitError:
         tracked = None
 
@@ -280,19 +288,33 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> dict[str
         if not path.startswith(orbit_folder) and not publication.leaves_out(path)
     ]
 
-    return folders(files, scopes)
+    return folders(files, scopes, leading)
 
 
-def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> dict[str, Counts]:
+def led_to(records: Iterable[Record], routes: RouteRows) -> set[object]:
+    """Return the files that import what a scope of some records names, or cite one of them."""
+    records = list(records)
+    ids = {record.id for record in records}
+    packages = set(packages_of(records))
+    importing = {row["path"] for row in routes["imports"] if row["package"] in packages}
+    citing = {row["path"] for row in routes["code_citations"] if row["record_id"] in ids}
+    return importing | citing
+
+
+def folders(
+    files: Iterable[str],
+    scopes: Iterable[Sequence[str]],
+    leading: Set[object] = frozenset(),
+) -> dict[str, Counts]:
     """Return by folder, down to the second level, how many files it has;
-    `scopes` are the globs of records.
+    `scopes` are the globs of records, `leading` files that something else leads to one.
     """
     index = GlobIndex((None, readable_globs(globs)) for globs in scopes)
     counts: defaultdict[str, Counts] = defaultdict(lambda: Counts(0, 0))
     for path in files:
         name = "".join(f"{part}/" for part in path.split("/")[:-1][:DEEPEST])
         total, covered = counts[name]
-        counts[name] = Counts(total + 1, covered + bool(index.match(path)))
+        counts[name] = Counts(total + 1, covered + (path in leading or bool(index.match(path))))
 
     return counts
 

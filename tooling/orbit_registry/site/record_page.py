@@ -96,7 +96,7 @@ def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
     lines = []
     year = ""
     for entry in view["log"]:
-        if entry["year"] != year:
+        if entry["year"] not in ("", year):
             year = entry["year"]
             lines.append(f'<li class="orbit-year">{escape(year)}</li>')
 

@@ -8,7 +8,7 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
-from orbit_registry.site.language import fact, status_word
+from orbit_registry.site.language import fact, status_word, word
 from orbit_registry.site.sanitize import headline, unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -33,6 +33,12 @@ def is_made(record: Record) -> bool:
     return record.phase == "live" or states_none(record)
 
 
+def is_adopted(record: Record) -> bool:
+    """Say whether a record was taken from a document that was there before."""
+    author = record.data.get("created_by")
+    return isinstance(author, dict) and author.get("role") == "import"
+
+
 def title_of(record: Record) -> str:
     """Return a record's title as plain text, where nothing draws its code and strong words."""
     return unmarked(record.title)
@@ -41,13 +47,23 @@ def title_of(record: Record) -> str:
 def date_of(record: Record) -> str:
     """Return the day a record is from, as precisely as known: `2026-05`, `2026-05-01`.
 
-    A record's date wins over the day it was made: an old decision may be adopted today.
+    Of a kind with dates it is the one that the record states: when a document came into git says
+    nothing of when its decision was made.
     """
-    return (
-        record.text("date")
-        or record.first_commit
-        or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
-    )
+    date = record.text("date") or ""
+    if date or "date" in record.kind.columns:
+        return date
+
+    return (record.text("created_at") or "")[:10]
+
+
+def day_of(record: Record) -> str:
+    """Return the day a record is from, else in words when its document first came into git."""
+    day = date_of(record)[:10]
+    if day or not record.first_commit:
+        return day
+
+    return word("day.committed", day=record.first_commit)
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -119,7 +135,7 @@ def tags_of(record: Record) -> list[str]:
 
 def date_source(record: Record) -> str:
     """Return where the day of a record is from if it is not the record: `git`."""
-    return "git" if record.first_commit and not record.text("date") else ""
+    return "git" if record.first_commit and not date_of(record) else ""
 
 
 def own_columns(kind: Kind) -> list[str]:
@@ -164,7 +180,7 @@ def built_chip(built: Built | None) -> str:
     if built is None or not built.differs:
         return ""
 
-    return f' <span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
+    return f'<span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
 
 
 def review_chip(due: Due | None) -> str:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Self
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor

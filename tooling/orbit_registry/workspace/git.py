@@ -498,11 +498,12 @@ class Git:
         options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
         return self.run_names("diff", *options, *words, check=check)
 
-    def unlike_head(self) -> list[str]:
+    def unlike_head(self, *, untracked: bool = True) -> list[str]:
         """Return the files below the folder that differ from the commit checked out, deleted and
         untracked ones among them.
         """
-        options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+        listed = "all" if untracked else "no"
+        options = ("--porcelain=v1", "-z", "--no-renames", f"--untracked-files={listed}")
         rows = self.run_names("status", *options, "--", ".")
         prefix = self.prefix
         return [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]

@@ -1,5 +1,6 @@
 """Facts of a header, in all styles that state some."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ STYLES = (
 _NO_VALUE = word_set("no_value")
 
 
+_ITEMS = re.compile(r"\n[ \t]*[-*+][ \t]+")
 _BETWEEN_TASKS = pattern("between_tasks")
 
 
@@ -115,8 +117,8 @@ def people(facts: Facts, role: str) -> tuple[str, ...]:
         return ()
     names: list[str] = []
     for value in fact.values or (fact.raw,):
-        bare = without_links(value)
-        names += [bare] if fact.is_list else split_names(bare)
+        for item in _ITEMS.split(without_links(value)):
+            names += [item] if fact.is_list else split_names(item)
 
     return unique(name for name in names if plain(name) not in _NO_VALUE)
 

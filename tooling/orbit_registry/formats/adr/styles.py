@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import get_args
 from urllib.parse import quote, unquote
 
-from orbit_registry.formats.adr.front_matter import Data, Field, scalar
+from orbit_registry.formats.adr.front_matter import Data, Field, name_in, scalar
 from orbit_registry.formats.adr.header import (
     LINK as _MARKDOWN_LINK,
 )
@@ -26,7 +26,7 @@ from orbit_registry.formats.adr.header import (
 )
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
 from orbit_registry.formats.adr.html_table import html_images, html_lines, html_tables
-from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
+from orbit_registry.formats.adr.model import HISTORY, OTHER_KEY, Fact, Rel
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
@@ -106,10 +106,13 @@ def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) ->
 
 def _lists_decision(text: str, key: str, line: Span) -> bool:
     """Say whether a line below a key continues its decisions: words, or an item of a list."""
+    item = _ITEM.match(text, line.start, line.end)
+    if key in ROLES and item is not None and line.end - item.end() <= _SHORT:
+        return key_value(text, item.end(), line.end) is None
+
     if key not in _OF_DECISIONS:
         return False
 
-    item = _ITEM.match(text, line.start, line.end)
     if item is None:
         return _continues(line.of(text))
 
@@ -429,8 +432,8 @@ def _links_of(item: Data) -> Iterator[tuple[str, str]]:
         return
 
     kind = item.get("kind") or item.get("type")
-    target = item.get("target")
-    if isinstance(kind, str) and isinstance(target, str) and target:
+    target = name_in({name: value for name, value in item.items() if name != "type"})
+    if isinstance(kind, str) and target:
         yield kind, target
         return
 
@@ -514,6 +517,9 @@ def _render_html(fact: Fact, value: str) -> str:
     return _MARKDOWN_LINK.sub(r'<a href="\g<url>">\g<text></a>', escape(value, quote=False))
 
 
+_PAIR = 2  # cells of a row that is a key and its value
+
+
 def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
     """Yield (key, value cell) of a table with rows of key and value,
     or with one row under the keys.
@@ -525,7 +531,9 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
                 yield key, cell
         return
 
-    for row in table.rows:
+    below = table.rows[1:]
+    has_columns = len(first) > _PAIR and below and not any(_key(row[0]) for row in below if row)
+    for row in below if has_columns else table.rows:
         of_row = list(zip(map(_key, row[::2]), row[1::2], strict=False))
         is_all_keys = len(row) % 2 == 0 and all(key for key, _ in of_row)
         for key, cell in of_row if is_all_keys else of_row[:1]:
@@ -615,7 +623,7 @@ def _badges(header: Header) -> Iterator[Fact]:
 def _render_badge(fact: Fact, value: str) -> str:
     encoded = quote(value.replace("-", "--").replace(" ", "_"), safe="")
     return _URL.sub(
-        lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1
+        lambda match: f"{match['lead']}{encoded}{match['tail'] or ''}", fact.values[0], count=1
     )
 
 
@@ -630,6 +638,8 @@ _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
 _BOX = pattern("box")
 _KEYS = frozenset({"status", "date", "deciders", "tags"})
+_DATED_STATUS = pattern("dated_status")
+_FEWEST = 2  # lines of a history
 
 
 def _read_sections(header: Header) -> Iterator[Fact]:
@@ -645,8 +655,12 @@ def _read_sections(header: Header) -> Iterator[Fact]:
             continue
 
         value = _in_heading(header, heading)
-        for span in [value] if value is not None else _paragraphs(header, heading)[:1]:
-            yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
+        spans = [value] if value is not None else _paragraphs(header, heading)
+        if spans:
+            first = spans[0]
+            texts = tuple(span.of(header.text) for span in spans) if key == "deciders" else ()
+            values = texts or (first.of(header.text),)
+            yield Fact(key, first.of(header.text), first, "section", values)
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
@@ -726,6 +740,11 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         yield Fact("status", "", Span(end, end), "section")
         return
 
+    latest = _latest(header, heading)
+    if latest is not None:
+        yield from latest
+        return
+
     ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
     if ticked:
         yield from _boxes(header.text, ticked)
@@ -738,6 +757,40 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         header.text, pair[1] if pair and pair[0] == "status" else first, "section"
     )
     yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
+
+
+def _latest(header: Header, heading: Heading) -> list[Fact] | None:
+    """Return the facts of the last line of a history: `2026-04-01: Proposed`, then `2026-05-01:
+    Accepted`. None unless every line has a date and a status.
+    """
+    text = header.text
+    lines: list[tuple[str, Span]] = []
+    for line in visible_lines(header.document, heading.body, header.document.hidden):
+        content = line.of(text)
+        lead = _LEAD.match(content)
+        bare = content[lead.end() if lead else 0 :].rstrip(" \t\\")
+        if not bare.strip():
+            continue
+
+        match = _DATED_STATUS.fullmatch(bare)
+        status = match and (match["status"] or match["first"])
+        if match is None or normalise_status(status)[0] == "unknown":
+            return None
+
+        start = line.start + content.index(bare)
+        lines.append((match["date"] or match["last"], Span(start, start + len(bare))))
+
+    if len(lines) < _FEWEST:
+        return None
+
+    day, latest = max(lines, key=lambda each: (each[0], each[1].start))
+    history = Span(lines[0][1].start, lines[-1][1].end)
+    at = text.index(day, latest.start)
+    return [
+        *read_statement(text, latest, "section"),
+        Fact("date", day, Span(at, at + len(day)), "section"),
+        Fact(HISTORY, history.of(text), history, "section"),
+    ]
 
 
 def _cell(header: Header, first: Span) -> Span | None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.errors import GitError, OrbitError, UsageError, did_you_mean
 from orbit_registry.formats.globs import readable_globs
 from orbit_registry.model.freshness import (
     WINDOWS,
@@ -233,6 +233,29 @@ def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, lis
             continue
 
     return False
+
+
+def refuse_missing_evidence(workspace: Workspace, evidence: object) -> None:
+    """Raise where someone states a file as evidence that is neither on disk nor in git."""
+    entries = evidence if isinstance(evidence, Sequence) else ()
+    for entry in entries:
+        if not isinstance(entry, Mapping) or entry.get("kind") != "file":
+            continue
+
+        names = _names_of(str(entry.get("reference")))
+        is_here = any(is_inside(workspace.root, name) for name in names)
+        if is_here and any(os.path.lexists(workspace.root / name) for name in names):
+            continue
+
+        if names[-1] in workspace.git.not_checked_out:
+            continue
+
+        tracked, untracked = workspace.git.files()
+        near = did_you_mean(names[-1], (*(tracked or ()), *untracked), "`")
+        raise UsageError(
+            f"evidence `file:{entry.get('reference')}`: {names[-1]} is not there",
+            hint=f"{near}name a file from the root; for a deleted one, `commit:HASH`",
+        )
 
 
 @dataclass(frozen=True)

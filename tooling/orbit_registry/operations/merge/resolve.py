@@ -79,7 +79,7 @@ class ResolveReport:
         lines += unclear_lines(self.unclear)
 
         if self.unresolved:
-            lines += ["", "still in conflict:"]
+            lines += ["", "still in conflict; choose in the file, then `git add` it:"]
             lines += [f"  {path}: {reason}" for path, reason in self.unresolved.items()]
 
         if self.others:
