@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import DictLoader, Environment, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -22,7 +23,7 @@ Prepare = Callable[[Environment], None]
 def prepare_html(environment: Environment) -> None:
     """Give an environment what the templates of HTML use."""
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
-    words = {"word": word, "counted": counted, "digits": digits, "capital": capital}
+    words = {"word": word, "counted": counted, "digits": digits, "capital": capital, "quote": quote}
     environment.globals |= words
 
 
