@@ -20,7 +20,7 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import format_time
-from orbit_registry.site.filling import environment, prepare_html
+from orbit_registry.site.filling import macros
 from orbit_registry.site.language import (
     counted,
     digits,
@@ -229,12 +229,9 @@ def box(
     }
     question = word("path.question.any" if most else "path.question")
     script = relative(page, SCRIPT)
-    return str(_macros().box(question, data["explorer"], data, example, names, script))
-
-
-def _macros() -> Any:
-    """Return the parts of the explorer, which are functions."""
-    return environment(".html", prepare_html).get_template("explorer.html").module
+    return str(
+        macros("explorer.html").box(question, data["explorer"], data, example, names, script)
+    )
 
 
 def _examples(records: Iterable[Record]) -> list[str]:
@@ -255,7 +252,7 @@ def page_html(records: Sequence[Record], overlooked: str = "", files: Iterable[s
     """
     health = f"{relative(PAGE, HEALTH)}#unscoped"
     names_paths = any(record.globs for record in records)
-    note = _macros().notes(unscoped(records), overlooked, health, names_paths)
+    note = macros("explorer.html").notes(unscoped(records), overlooked, health, names_paths)
     return f"{box(PAGE, records, overlooked, files=files)}{note}{_tree(records)}"
 
 
@@ -280,7 +277,7 @@ def _tree(records: Sequence[Record]) -> str:
     ]
     folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
     counts = [(name, len(by_folder[name])) for name in folders]
-    return str(_macros().tree(counts, len(by_folder) - len(folders)))
+    return str(macros("explorer.html").tree(counts, len(by_folder) - len(folders)))
 
 
 def glob_link(page: str, glob: str) -> str:

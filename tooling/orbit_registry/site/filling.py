@@ -32,6 +32,11 @@ def html_part(name: str, **values: Any) -> str:
     return environment(".html", prepare_html).get_template(name).render(values)
 
 
+def macros(name: str) -> Any:
+    """Return the functions of one of our templates, which make parts of a page."""
+    return environment(".html", prepare_html).get_template(name).module
+
+
 def filled(kind: Kind, name: str, prepare: Prepare, **values: Any) -> str:
     """Return a page of a kind: its template `name`, such as `page.html`, else ours for all kinds,
     filled with values.
