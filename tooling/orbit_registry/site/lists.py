@@ -13,10 +13,9 @@ from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
-from orbit_registry.site.filling import html_part
+from orbit_registry.site.filling import html_part, macros
 from orbit_registry.site.language import (
     column_label,
-    counted,
     status_word,
     thing_of,
     things_of,
@@ -236,55 +235,44 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
     `doubted` holds the paths of the records that are not fresh.
     """
     indexes = list(indexes)
-    parts = [_counted(index, page) for index in indexes]
+    if not indexes:
+        return ""
+
     records = chain.from_iterable(index.records for index in indexes)
     doubts = sum(record.phase == "live" and record.path in doubted for record in records)
-    if doubts:
-        health = escape(relative(page, "health/"))
-        parts.append(f'<a class="orbit-doubt" href="{health}">{counted("list.doubt", doubts)}</a>')
-
-    return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
+    kinds = [_counted(index, page) for index in indexes]
+    return str(macros("lists.html").counts(kinds, doubts, relative(page, "health/")))
 
 
-def _counted(index: Index, page: str) -> str:
+def _counted(index: Index, page: str) -> tuple[str, int, str, list[tuple[str, str, int, str]]]:
+    """Return the address of an index, its number of records, what these are called, and of
+    decisions each status.
+    """
     kind, records = index.kind, index.records
-    href = escape(relative(page, f"{kind.plural}/"))
-    name = thing_of(kind) if len(records) == 1 else things_of(kind)
-    total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
-    if not kind.in_document:
-        return total
+    href = relative(page, f"{kind.plural}/")
+    counts = Counter(record.status.name for record in records if kind.in_document)
+    statuses = []
+    for status in _in_order(kind, counts):
+        address = f"{href}?status={quote(status.name)}"
+        number = counts[status.name]
+        statuses.append((status_css(status), address, number, status_word(status)))
 
-    counts = Counter(record.status.name for record in records)
-    statuses = ", ".join(
-        f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status_word(status))}</a>"
-        for status in _in_order(kind, counts)
-    )
-    return f"{total}<span>: {statuses}</span>"
+    name = thing_of(kind) if len(records) == 1 else things_of(kind)
+    return href, len(records), name, statuses
 
 
 def documents_html(
     documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str
 ) -> str:
     """Return the mirrored documents, by folder."""
-    folders: dict[str, str] = defaultdict(str)
+    folders: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for document in documents:
         if document.path in titles:
-            item = (
-                f"<li><a "
-                f'href="{escape(relative(page, document.url))}">{escape(titles[document.path])}'
-                f"</a></li>"
-            )
-            folders[document.path.rpartition("/")[0]] += item
+            entry = (relative(page, document.url), titles[document.path])
+            folders[document.path.rpartition("/")[0]].append(entry)
 
-    sections = "".join(
-        (
-            f"<section><h2 "
-            f'id="{folder_anchor(name)}">{escape(name or ".")}</h2><ul>{items}</ul></section>'
-        )
-        for name, items in sorted(folders.items())
-    )
-    return f'<div class="orbit-shelf">{sections}</div>'
+    shelves = [(folder_anchor(name), name, entries) for name, entries in sorted(folders.items())]
+    return str(macros("lists.html").documents(shelves))
 
 
 SCRIPT = "assets/orbit/filter.js"
