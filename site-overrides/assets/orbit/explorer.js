@@ -46,8 +46,10 @@
       if (!known.has(text)) known.set(text, matches(data.globs[text], path));
       return known.get(text);
     };
-    const imports = data.imports[path] ?? [];
-    const cites = new Map(data.cites[path] ?? []);
+    /* A path may be called as what every object has: `constructor`. */
+    const ofPath = (table) => (Object.hasOwn(table, path) ? table[path] : []);
+    const imports = ofPath(data.imports);
+    const cites = new Map(ofPath(data.cites));
     const wayTo = (record) => {
       const fitting = record.globs.filter(asked);
       const isExcluded = fitting.some((text) => data.globs[text][0]);

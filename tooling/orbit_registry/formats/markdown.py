@@ -612,6 +612,7 @@ _OPENING_FENCES = ("---", "---yaml", "---yml")
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
+@lru_cache(maxsize=64)
 def content_start(text: str) -> int:
     """Return the offset after the front matter or the byte order mark."""
     if _PLAIN_START.match(text):

@@ -6,11 +6,11 @@ it. If that fails, the page says how to query without it.
 
 import re
 from collections.abc import Iterable
-from html import escape
 from itertools import chain
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
+from orbit_registry.site.filling import html_part
 from orbit_registry.site.language import word
 from orbit_registry.site.npm import Archive
 from orbit_registry.site.urls import relative
@@ -116,47 +116,17 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
     """Return the page's content; `works` says whether DuckDB for the browser is part of the
     site.
     """
-    row = "<li><span>{}</span><pre><code data-orbit-sql>{}</code></pre></li>"
-    examples = "".join(row.format(escape(what), escape(sql)) for what, sql in examples_of(records))
-    name = "<code>snapshot.duckdb</code>"
-    download = (
-        f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
-    )
+    snapshot = relative(PAGE, "snapshot.duckdb")
+    console: dict[str, str] = {}
+    if works:
+        console = {"duckdb": relative(PAGE, FOLDER), "snapshot": snapshot, "size": DOWNLOAD}
+        console["script"] = relative(PAGE, SCRIPT)
 
-    shell, query = "<code>duckdb snapshot.duckdb</code>", "<code>orbit query</code>"
-    about = word("query.about", file=download, shell=shell, query=query)
-    return (
-        f"<p>{about}</p>"
-        f'{_console() if works else ""}<h2 id="examples">{word("query.examples")}</h2>'
-        f'<ul class="orbit-queries">{examples}</ul>'
-    )
+    download = snapshot if database else ""
+    examples = examples_of(records)
+    return html_part("console.html", snapshot=download, console=console, examples=examples)
 
 
 def _path_in(glob: str) -> str:
     plain = glob.removesuffix("**").rstrip("/")
     return "" if not plain or set(plain) & set("!*?[]{}'\\") else plain + "/x" * (plain != glob)
-
-
-def _console() -> str:
-    places = (
-        f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" '
-        f'data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
-    )
-    needs = word("query.needs", server="<code>python3 -m http.server</code>")
-    return (
-        '<div class="orbit-wake">'
-        f'<p class="orbit-hint" data-orbit-asleep>{needs}</p>'
-        f'<form class="orbit-console" {places} hidden>'
-        f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>'
-        f"{word('query.start', size=DOWNLOAD)}</button>"
-        f" <small>{word('query.runs')}</small></p>"
-        '<div data-orbit-asking hidden><label for="orbit-sql">SQL</label>'
-        '<textarea id="orbit-sql" rows="4" spellcheck="false" autocapitalize="off" '
-        'autocomplete="off"></textarea>'
-        '<p><button type="submit" class="md-button md-button--primary">'
-        f"{word('query.run')}</button> <small>{word('query.keys')}</small></p></div>"
-        '<p class="orbit-said" role="status" aria-live="polite"></p>'
-        f'<div class="orbit-answer" tabindex="0" role="region" aria-label="{word("query.answer")}" '
-        "hidden></div></form></div>"
-        f'<script src="{relative(PAGE, SCRIPT)}" type="module"></script>'
-    )

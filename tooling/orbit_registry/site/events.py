@@ -8,7 +8,7 @@ from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
 from orbit_registry.site.language import status_word, word
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.words import date_of, is_adopted, states_none
+from orbit_registry.site.words import date_of, is_adopted, states_none, status_css
 
 
 class Event(NamedTuple):
@@ -22,6 +22,11 @@ class Event(NamedTuple):
     """The subject of the commit that edited it."""
     others: int = 0
     """To how many other records the same happened."""
+
+    @property
+    def css(self) -> str:
+        """The classes of its verb: an edit has no colour."""
+        return "" if self.is_edit else status_css(self.record.status)
 
     @property
     def is_edit(self) -> bool:

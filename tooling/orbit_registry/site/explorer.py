@@ -7,7 +7,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -21,8 +20,8 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import format_time
+from orbit_registry.site.filling import macros
 from orbit_registry.site.language import (
-    capital,
     counted,
     digits,
     status_word,
@@ -214,7 +213,10 @@ def box(
         return ""
 
     names = _examples(records)
-    examples = _examples_html(page, names, hidden=bool(most))
+    example = names[0] if names else example_of(files)
+    if most:
+        example = f"{example}, {records[0].id}, {word('path.words')}"
+
     data = {
         "paths": relative(page, DATA),
         "records": relative(page, "records.json"),
@@ -225,24 +227,10 @@ def box(
         "overlooked": overlooked,
         "unscoped": unscoped(records),
     }
-    attributes = "".join(
-        f' data-orbit-{name}="{escape(value)}"' for name, value in data.items() if value
-    )
-    example = names[0] if names else example_of(files)
-    label = word("path.question")
-    if most:
-        label = word("path.question.any")
-        example = f"{example}, {records[0].id}, {word('path.words')}"
-
-    return (
-        f'<form class="orbit-explorer"{attributes} hidden>'
-        f'<label for="orbit-path">{label}</label>'
-        f'<input id="orbit-path" name="path" type="text" placeholder="{escape(example)}" '
-        'autocomplete="off" autocapitalize="off" spellcheck="false">'
-        f'<p class="orbit-said" role="status" aria-live="polite"></p><div '
-        f'class="orbit-answer">{examples}</div></form>'
-        f"<noscript><p>{word('path.plain', command='<code>orbit match PATH</code>')}</p></noscript>"
-        f'<script src="{relative(page, SCRIPT)}" defer></script>'
+    question = word("path.question.any" if most else "path.question")
+    script = relative(page, SCRIPT)
+    return str(
+        macros("explorer.html").box(question, data["explorer"], data, example, names, script)
     )
 
 
@@ -258,40 +246,13 @@ def _examples(records: Iterable[Record]) -> list[str]:
     return list(names)
 
 
-def _examples_html(page: str, names: Sequence[str], *, hidden: bool) -> str:
-    """Return the paths to try: they are part of the page, so that nothing moves when the script
-    begins.
-    """
-    if not names:
-        return ""
-
-    links = ", ".join(_link(relative(page, PAGE), name, escape(name)) for name in names)
-    start = f'<p class="orbit-hint"{" hidden" * hidden}>'
-    return f"{start}{word('path.try', paths=links)}</p>"
-
-
-def _without_paths() -> str:
-    """Return what to do where no record names a path."""
-    update = "<code>orbit adr update ADR-0001 --path 'src/billing/**'</code>"
-    what = word("path.unscoped.what", suggest="<code>orbit scope suggest</code>", update=update)
-    return f"<p>{what}</p>"
-
-
 def page_html(records: Sequence[Record], overlooked: str = "", files: Iterable[str] = ()) -> str:
     """Return the explorer's page: the form, how many decisions name no files or are shown at no
     edit, and the folders that records name as a second way in.
     """
-    bare = unscoped(records)
-    sentences = [f"{escape(capital(bare))}."] if bare else []
-    if overlooked:
-        href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
-        sentences.append(f'<a href="{href}">{escape(capital(overlooked))}</a>.')
-
-    sentences.append(word("path.as_built"))
-    note = f'<p class="orbit-overlooked">{" ".join(sentences)}</p>'
-    if not any(record.globs for record in records):
-        note += _without_paths()
-
+    health = f"{relative(PAGE, HEALTH)}#unscoped"
+    names_paths = any(record.globs for record in records)
+    note = macros("explorer.html").notes(unscoped(records), overlooked, health, names_paths)
     return f"{box(PAGE, records, overlooked, files=files)}{note}{_tree(records)}"
 
 
@@ -315,24 +276,8 @@ def _tree(records: Sequence[Record]) -> str:
         :MOST_FOLDERS
     ]
     folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
-    omitted = len(by_folder) - len(folders)
-    items = "".join(_folder(name, len(by_folder[name])) for name in folders)
-    more = f"<p>{counted('path.omitted', omitted)}</p>" if omitted else ""
-
-    heading = f'<h2 id="by-folder">{word("path.folders")}</h2><p>{word("path.folders.what")}</p>'
-    return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
-
-
-def _folder(name: str, count: int) -> str:
-    depth = name.count("/") + 1 if name else 0
-    label = escape(name.rpartition("/")[2] or word("path.anywhere"))
-    link = _link("", f"{name}/", f"{label}/") if name else f"<b>{label}</b>"
-    return f'<li class="orbit-depth-{depth}">{link} <small>{digits(count)}</small></li>'
-
-
-def _link(explorer: str, path: str, label: str) -> str:
-    href = f"{explorer}?path={quote(path)}"
-    return f'<a href="{escape(href)}" data-orbit-path="{escape(path)}">{label}</a>'
+    counts = [(name, len(by_folder[name])) for name in folders]
+    return str(macros("explorer.html").tree(counts, len(by_folder) - len(folders)))
 
 
 def glob_link(page: str, glob: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import DictLoader, Environment, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -22,13 +23,18 @@ Prepare = Callable[[Environment], None]
 def prepare_html(environment: Environment) -> None:
     """Give an environment what the templates of HTML use."""
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
-    words = {"word": word, "counted": counted, "digits": digits, "capital": capital}
+    words = {"word": word, "counted": counted, "digits": digits, "capital": capital, "quote": quote}
     environment.globals |= words
 
 
 def html_part(name: str, **values: Any) -> str:
     """Return a part of a page: our template of that name, filled with values."""
     return environment(".html", prepare_html).get_template(name).render(values)
+
+
+def macros(name: str) -> Any:
+    """Return the functions of one of our templates, which make parts of a page."""
+    return environment(".html", prepare_html).get_template(name).module
 
 
 def filled(kind: Kind, name: str, prepare: Prepare, **values: Any) -> str:

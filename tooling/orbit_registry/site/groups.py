@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from itertools import chain
+
+from markupsafe import Markup
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site import language
+from orbit_registry.site.filling import macros
 from orbit_registry.site.language import column_label, labels_of
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
@@ -113,36 +115,23 @@ def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
 
 def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> str:
     tagged = {record.kind.name for record in chain.from_iterable(tags.values())}
-    indexes = "".join(
-        f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(labels_of(kind))}</a>'
-        for kind in kinds
-        if kind.name in tagged
-    )
-    title = language.word("list.tags")
-    here = f'<a href="./" aria-current=page>{title}</a>'
-    label = language.word("list.views")
-    views = f'<nav class="orbit-views" aria-label="{label}">{indexes}{here}</nav>'
-    items = "".join(
-        (
-            f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> '
-            f"<small>{len(records):,}</small></li>"
-        )
-        for tag, records in tags.items()
-    )
-    return f'<h1>{title}</h1>{views}<ul class="orbit-cloud">{items}</ul>'
+    indexes = []
+    for kind in kinds:
+        if kind.name in tagged:
+            indexes.append((relative(TAGS, f"{kind.plural}/"), labels_of(kind)))
+
+    rows = [(relative(TAGS, tag_url(tag)), tag, len(records)) for tag, records in tags.items()]
+    return str(macros("groups.html").overview(indexes, rows))
 
 
 def _page(
     url: str, kind: Kind | None, title: str, records: Sequence[Record], above: tuple[str, str]
 ) -> GroupPage:
     name, parent = above
-    crumbs = (
-        f'<p class="orbit-crumbs"><a '
-        f'href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
-    )
-    count = f'<p class="orbit-note">{language.counted("box.record", len(records))}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)
-    return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}", records)
+    shared = macros("groups.html").shared
+    html = str(shared(relative(url, parent), name, title, len(records), Markup(items)))
+    return GroupPage(url, kind, title, html, records)
 
 
 def _live_first(record: Record) -> tuple[int, tuple[object, ...]]:

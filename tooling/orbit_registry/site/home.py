@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
+from functools import partial
 from typing import NamedTuple
+
+from markupsafe import Markup
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.markdown import content_start
@@ -13,10 +15,11 @@ from orbit_registry.site.areas import Area, areas_of
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.events import Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
-from orbit_registry.site.language import counted, digits, word
+from orbit_registry.site.filling import macros
+from orbit_registry.site.language import counted, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import ages_of, date_of, day_of, is_made, record_link, status_css
+from orbit_registry.site.words import ages_of, date_of, day_of, is_made, record_link
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -76,17 +79,31 @@ def _sentences(text: str) -> Iterator[str]:
 def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
     """Return the newest decisions that were made, each with its sentence."""
     decisions = [record for record in records if record.kind.in_document]
-    sections = [
-        f"{_heading(each, page)}{_list(each.records, relations, page)}"
-        for each in decided(decisions)
-    ]
+    sections = []
+    for each in decided(decisions):
+        rows = [_row(record, relations, page) for record in each.records]
+        sections.append((each.area, _address(each.area, page), each.total, rows))
+
     if not sections:
         return ""
 
     index = relative(page, f"{decisions[0].kind.plural}/")
-    more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
-    heading = f'<h2 id="decided">{word("home.decided")}</h2>'
-    return f'<section class="orbit-made">{heading}{"".join(sections)}{more}</section>'
+    return str(macros("home.html").decided(sections, index, _all(decisions)))
+
+
+def _row(record: Record, relations: Relations, page: str) -> tuple[Markup, str, str, str]:
+    """Return a decision as its line shows it: its link, its day, that in words, its sentence."""
+    day = date_of(record) or record.first_commit
+    return _link(page, record), day, day_of(record), relations.sentence(record)
+
+
+def _address(area: Area | None, page: str) -> str:
+    """Return where the name of an area leads; "" for nowhere."""
+    if area is None or not area.url:
+        return ""
+
+    target, mark, query = area.url.partition("?")
+    return f"{relative(page, target)}{mark}{query}"
 
 
 def decided(records: Iterable[Record]) -> list[Decided]:
@@ -118,40 +135,12 @@ def made_decisions(records: Iterable[Record]) -> list[Record]:
     return sorted(made, key=lambda record: ages[record.path], reverse=True)
 
 
-def _heading(decided: Decided, page: str) -> str:
-    """Return the heading of the decisions of an area; of the newest ones none."""
-    area = decided.area
-    if area is None:
-        return ""
-
-    name = escape(area.name)
-    if area.url:
-        target, mark, query = area.url.partition("?")
-        href = f"{relative(page, target)}{mark}{query}"
-        name = f'<a href="{escape(href)}">{name}</a>'
-
-    return f'<h3 class="orbit-area">{name} <small>{digits(decided.total)}</small></h3>'
-
-
-def _list(records: Iterable[Record], relations: Relations, page: str) -> str:
-    items = "".join(_decision(record, relations, page) for record in records)
-    return f'<ul class="orbit-decided">{items}</ul>'
-
-
 def _all(decisions: Sequence[Record]) -> str:
     live = sum(record.phase == "live" for record in decisions)
     if live == len(decisions):
         return counted("home.all", live)
 
     return counted("home.some", len(decisions), live=live)
-
-
-def _decision(record: Record, relations: Relations, page: str) -> str:
-    sentence = relations.sentence(record)
-    line = f'<p class="orbit-sentence">{escape(sentence)}</p>' if sentence else ""
-    day = date_of(record) or record.first_commit
-    time = f' <time datetime="{escape(day)}">{escape(day_of(record))}</time>' if day else ""
-    return f"<li>{record_link(record, page)}{time}{line}</li>"
 
 
 def lately(
@@ -201,28 +190,14 @@ def _folded(events: Iterable[Event]) -> list[Event]:
 
 def lately_html(first: Sequence[Event], others: Sequence[Event], page: str) -> str:
     """Return what happened lately, and where programs find the records."""
-    if not first:
-        return f"<section><p>{word('home.empty')}</p></section>"
+    files = {"atom": ATOM, "json": JSON_FEED, "records": RECORDS}
+    files = {name: relative(page, file) for name, file in files.items()}
+    link = partial(_link, page)
+    return str(macros("home.html").lately(first, others, link, files))
 
-    items = _events_html(first, page)
-    if others:
-        edited = sum(event.is_edit for event in others)
-        name = word("home.more", n=len(others))
-        if edited == len(others):
-            name = counted("home.edit", edited)
 
-        oldest = others[-1].day
-        back = word("home.back", day=escape(oldest)) if oldest else ""
-        summary = f"<summary>{name}{back}</summary>"
-        folded = _events_html(others, page)
-        items += f'<details class="orbit-more">{summary}{folded}</details>'
-
-    feeds = (
-        f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
-    )
-    file = f'<a href="{relative(page, RECORDS)}"><code>{RECORDS}</code></a>'
-    note = f'<p class="orbit-note">{word("home.feeds", feeds=feeds, files=file)}</p>'
-    return f'<section><h2 id="lately">{word("home.lately")}</h2>{items}{note}</section>'
+def _link(page: str, record: Record) -> Markup:
+    return Markup(record_link(record, page))
 
 
 def built_html(commit: str, day: str, address: str | None) -> str:
@@ -231,14 +206,7 @@ def built_html(commit: str, day: str, address: str | None) -> str:
 
     It is on this page alone: on all of them it would change each page at each commit.
     """
-    if not commit:
-        return ""
-
-    name = f"<code>{escape(commit[:7])}</code>"
-    if address:
-        name = f'<a href="{escape(address)}">{name}</a>'
-
-    return f'<p class="orbit-note">{word("home.built", commit=name, day=escape(day))}</p>'
+    return str(macros("home.html").built(commit, day, address)) if commit else ""
 
 
 def _with_edit(event: Event, edit: Edit | None) -> Event:
@@ -255,21 +223,3 @@ def _later_edits(events: Iterable[Event], edits: Mapping[str, Edit]) -> Iterator
         edit = edits.get(event.record.path)
         if edit is not None and not event.is_edit and edit.day > event.day:
             yield Event(edit.day, word("event.edited"), edit.person, event.record, edit.subject)
-
-
-def _events_html(events: Iterable[Event], page: str) -> str:
-    return f'<ul class="orbit-lately">{"".join(_event(event, page) for event in events)}</ul>'
-
-
-def _event(event: Event, page: str) -> str:
-    record = event.record
-    by = f" {word('record.by', name=escape(event.person))}" if event.person else ""
-    about = f": {escape(event.about)}" if event.about else ""
-    css = status_css(record.status) if not event.is_edit else ""
-    day = escape(event.day)
-    time = f' <time datetime="{day}">{day}</time>' if day else ""
-    more = f" {word('event.more', n=digits(event.others))}" if event.others else ""
-    return (
-        f"<li>{record_link(record, page)}"
-        f'<small><b class="{css}">{escape(event.verb)}</b>{more}{by}{time}{about}</small></li>'
-    )

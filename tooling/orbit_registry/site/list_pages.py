@@ -121,12 +121,12 @@ def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
     listed = lists_of(data, index.kind.name)
     part = _index_part(index)
     for number, url in enumerate(list(index.pages)[1:], start=2):
-        title = f"{labels}, page {number}"
+        title = word("list.page", labels=labels, n=number)
         html = f"<h1>{escape(title)}</h1>{index.html(url, data.relations, data.site)}"
         yield _page(data, url, title, html, partial(part.markdown, data), listed)
 
     if index.timed:
-        url, title = timeline.url(index.kind), f"{labels}: timeline"
+        url, title = timeline.url(index.kind), word("list.timeline.of", labels=labels)
         html = timeline.timeline_html(index.kind, index.records)
         html = f"<h1>{escape(title)}</h1>{index.switch(url)}{html}"
         yield _page(data, url, title, html, partial(items, data, index.records[::-1]), listed)

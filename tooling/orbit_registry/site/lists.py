@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import chain
+from typing import Any
 from urllib.parse import quote
 
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.filling import html_part, macros
 from orbit_registry.site.language import (
     column_label,
-    counted,
     status_word,
     thing_of,
     things_of,
@@ -100,37 +101,30 @@ class Index:
 
     def html(self, url: str, relations: Relations, site: SiteMap) -> str:
         """Return one page: the ways to look at it, the filter, the table."""
-        return f"{self.switch(url)}{self._filter(url)}{self._table(url, relations, site)}"
-
-    def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
-        kind, records, total = self.kind, self.pages[page], len(self.records)
-        noun = thing_of(kind) if total == 1 else things_of(kind)
-        cells = [cells_of(record, page, relations, site) for record in records]
+        kind, records = self.kind, self.pages[url]
+        cells = [cells_of(record, url, relations, site) for record in records]
         in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
         used = in_use - self.constant
-        heads = "".join(_head(column) for column in columns_of(kind) if column in used)
-
         rows = ""
         for record, row in zip(records, cells, strict=True):
-            rows += _row(record, [cell for cell in row if cell[0] in used], page, relations)
+            rows += _row(record, [cell for cell in row if cell[0] in used], url, relations)
 
-        part = "" if len(records) == total else f", {len(records):,} on this page"
-        caption = f"<caption>{total:,} {escape(noun)}{part}</caption>"
-        table = (
-            f"<table "
-            f'class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>'
-            f"</table>"
-        )
-        return f'<div class="orbit-scroll">{table}</div>{_pager(page, self.pages)}'
+        columns = [(column, name_of(column)) for column in columns_of(kind) if column in used]
+        pages = [_link_to(url, other, chunk) for other, chunk in self.pages.items()]
+        values = {"thing": thing_of(kind), "things": things_of(kind), "total": len(self.records)}
+        values |= {"on_page": len(records), "columns": columns, "rows": rows, "pages": pages}
+        return f"{self.switch(url)}{html_part('index.html', **self._filter(url), **values)}"
 
-    def _filter(self, page: str) -> str:
+    def _filter(self, page: str) -> dict[str, Any]:
+        """Return what the filter above a page is made of."""
         kind = self.kind
+        counts = Counter(record.status.name for record in self.records)
+        choices = []
+        for name, words in self.choices.items():
+            if len(words) > 1:
+                in_order = sorted(words, reverse=name == "year")
+                choices.append((name, column_label(name), in_order, words))
 
-        if len(self.records) < FEWEST_RECORDS:
-            return ""
-
-        chips = "".join(_status_chips(kind, Counter(record.status.name for record in self.records)))
-        selects = "".join(_choice(name, counts) for name, counts in self.choices.items())
         places = {
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
@@ -139,19 +133,22 @@ class Index:
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
-        data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
+        statuses = [(status, counts[status.name]) for status in _in_order(kind, counts)]
+        return {
+            "is_filtered": len(self.records) >= FEWEST_RECORDS,
+            "places": places,
+            "statuses": statuses,
+            "choices": choices,
+            "most_choices": MOST_CHOICES,
+            "script": relative(page, SCRIPT),
+            "css": status_css,
+            "status_word": status_word,
+        }
 
-        return (
-            f'<form class="orbit-filter"{data} role="search" '
-            f'aria-label="{escape(word("list.filter", things=things_of(kind)))}" hidden>'
-            f'<input type="search" name="find" placeholder="{word("list.find")}" '
-            f'aria-label="{word("list.words")}" '
-            'autocomplete="off">'
-            f'<span class="orbit-chips" role="group" aria-label="{word("list.status")}">'
-            f'{chips}</span>{selects}<button type="reset">{word("list.clear")}</button>'
-            '<output aria-live="polite"></output></form>'
-            f'<script src="{relative(page, SCRIPT)}" defer></script>'
-        )
+
+def _link_to(page: str, url: str, records: Sequence[Record]) -> tuple[str, str]:
+    """Return the address of a page of an index, and its first and last record."""
+    return relative(page, url), f"{records[0].id} – {records[-1].id}"
 
 
 def columns_of(kind: Kind) -> list[str]:
@@ -166,27 +163,6 @@ def columns_of(kind: Kind) -> list[str]:
 def name_of(column: str) -> str:
     """Return the name of a column as readers see it."""
     return word(f"column.{column}") if column in (IN_CODE, CITED) else column_label(column)
-
-
-def _head(column: str) -> str:
-    label = name_of(column)
-    return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
-
-
-def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
-    if len(pages) < 2:
-        return ""
-
-    links = []
-    for url, chunk in pages.items():
-        label = escape(f"{chunk[0].id} – {chunk[-1].id}")
-        links.append(
-            f"<b>{label}</b>"
-            if url == page
-            else f'<a href="{escape(relative(page, url))}">{label}</a>'
-        )
-
-    return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
 def cells_of(
@@ -259,55 +235,44 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
     `doubted` holds the paths of the records that are not fresh.
     """
     indexes = list(indexes)
-    parts = [_counted(index, page) for index in indexes]
+    if not indexes:
+        return ""
+
     records = chain.from_iterable(index.records for index in indexes)
     doubts = sum(record.phase == "live" and record.path in doubted for record in records)
-    if doubts:
-        health = escape(relative(page, "health/"))
-        parts.append(f'<a class="orbit-doubt" href="{health}">{counted("list.doubt", doubts)}</a>')
-
-    return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
+    kinds = [_counted(index, page) for index in indexes]
+    return str(macros("lists.html").counts(kinds, doubts, relative(page, "health/")))
 
 
-def _counted(index: Index, page: str) -> str:
+def _counted(index: Index, page: str) -> tuple[str, int, str, list[tuple[str, str, int, str]]]:
+    """Return the address of an index, its number of records, what these are called, and of
+    decisions each status.
+    """
     kind, records = index.kind, index.records
-    href = escape(relative(page, f"{kind.plural}/"))
-    name = thing_of(kind) if len(records) == 1 else things_of(kind)
-    total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
-    if not kind.in_document:
-        return total
+    href = relative(page, f"{kind.plural}/")
+    counts = Counter(record.status.name for record in records if kind.in_document)
+    statuses = []
+    for status in _in_order(kind, counts):
+        address = f"{href}?status={quote(status.name)}"
+        number = counts[status.name]
+        statuses.append((status_css(status), address, number, status_word(status)))
 
-    counts = Counter(record.status.name for record in records)
-    statuses = ", ".join(
-        f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status_word(status))}</a>"
-        for status in _in_order(kind, counts)
-    )
-    return f"{total}<span>: {statuses}</span>"
+    name = thing_of(kind) if len(records) == 1 else things_of(kind)
+    return href, len(records), name, statuses
 
 
 def documents_html(
     documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str
 ) -> str:
     """Return the mirrored documents, by folder."""
-    folders: dict[str, str] = defaultdict(str)
+    folders: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for document in documents:
         if document.path in titles:
-            item = (
-                f"<li><a "
-                f'href="{escape(relative(page, document.url))}">{escape(titles[document.path])}'
-                f"</a></li>"
-            )
-            folders[document.path.rpartition("/")[0]] += item
+            entry = (relative(page, document.url), titles[document.path])
+            folders[document.path.rpartition("/")[0]].append(entry)
 
-    sections = "".join(
-        (
-            f"<section><h2 "
-            f'id="{folder_anchor(name)}">{escape(name or ".")}</h2><ul>{items}</ul></section>'
-        )
-        for name, items in sorted(folders.items())
-    )
-    return f'<div class="orbit-shelf">{sections}</div>'
+    shelves = [(folder_anchor(name), name, entries) for name, entries in sorted(folders.items())]
+    return str(macros("lists.html").documents(shelves))
 
 
 SCRIPT = "assets/orbit/filter.js"
@@ -315,39 +280,7 @@ MOST_CHOICES = 60  # a list with more entries is a text box with suggestions
 FEWEST_RECORDS = 5
 
 
-def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
-    for status in _in_order(kind, counts):
-        yield (
-            f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
-            f'value="{escape(status.name)}" aria-pressed="false">{escape(status_word(status))} '
-            f"{counts[status.name]:,}</button>"
-        )
-
-
 def _in_order(kind: Kind, counts: Mapping[str, int]) -> list[Status]:
     """Return the statuses that records have, live ones first."""
     used = (status for status in kind.statuses.values() if status.name in counts)
     return sorted(used, key=lambda status: PHASES.index(status.phase))
-
-
-def _choice(name: str, counts: Mapping[str, int]) -> str:
-    if len(counts) < 2:
-        return ""
-
-    label = escape(column_label(name))
-    if len(counts) > MOST_CHOICES:
-        return (
-            f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" '
-            f'placeholder="{counted("list.choice", len(counts))}" autocomplete="off"></label>'
-            f'<datalist id="orbit-{escape(name)}"></datalist>'
-        )
-
-    words = sorted(counts, reverse=name == "year")
-    options = "".join(
-        f'<option value="{escape(word)}">{escape(word)} ({counts[word]:,})</option>'
-        for word in words
-    )
-    return (
-        f'<label>{label} <select name="{escape(name)}"><option '
-        f'value="">{word("list.any")}</option>{options}</select></label>'
-    )

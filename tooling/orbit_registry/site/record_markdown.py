@@ -49,7 +49,7 @@ def record_markdown(kind: Kind, view: Mapping[str, Any], prose: str, address: Ad
     twin names what the page links to.
     """
     values = {
-        name: value if name == "data" else _led(value, address) for name, value in view.items()
+        name: value if name in _UNLED else _led(value, address) for name, value in view.items()
     }
     text = filled(kind, TEMPLATE, _prepare, record=values, body=_Lines(prose))
     return _GAPS.sub("\n\n", text).replace(_LINE, "\n").strip("\n")

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.arcs import sketch
-from orbit_registry.site.filling import FOLDER, environment, filled, prepare_html
+from orbit_registry.site.filling import FOLDER, filled, macros, prepare_html
 from orbit_registry.site.language import things_of, word
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
@@ -80,8 +80,7 @@ def about(
     """Return the part below a document as safe HTML:
     records that apply, citations, previous and next page.
     """
-    module: Any = environment(".html", prepare_html).get_template("parts.html").module
-    return clean(str(module.about(cited, neighbours, applying)))
+    return clean(str(macros("parts.html").about(cited, neighbours, applying)))
 
 
 def log_html(kind: Kind, view: Mapping[str, Any]) -> str:

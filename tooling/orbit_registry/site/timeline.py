@@ -91,39 +91,35 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
         if record.path in months:
             groups[months[record.path] // size].append(record)
 
-    newest, most = max(groups), max(map(len, groups.values()))
-    numbers = range(max(min(groups), newest - MOST_COLUMNS + 1), newest + 1)
-    ticks = _ticks(numbers, size)
     what = word(period, things=labels_of(kind))
     bounds = {"first": _name(first // size, size), "last": _name(last // size, size)}
-    dated = chain.from_iterable(groups.values())
-    looks = ((status_word(record.status), status_css(record.status)) for record in dated)
-    period_of = partial(_period, kind, size=size, ticks=ticks, groups=groups)
-    columns = [period_of(number) for number in numbers]
-    listed = [period_of(number) for number in sorted(groups, reverse=True)]
+    most = max(map(len, groups.values()))
     label = word("timeline.most", what=what, n=digits(most), **bounds)
-    return html_part(
-        "timeline.html",
-        what=what,
-        label=label,
-        legend=Counter(looks),
-        top=most + most % 2,
-        periods=columns,
-        periods_listed=listed,
-        undated=len(records) - len(months),
-        most_names=MOST_NAMES,
-        thing=thing_of(kind),
-        things=things_of(kind),
-        items=partial(_items, url(kind)),
-    )
+    columns = _columns(kind, groups, size)
+    values = {"what": what, "label": label, "top": most + most % 2, "legend": _legend(groups)}
+    values |= {"thing": thing_of(kind), "things": things_of(kind), "most_names": MOST_NAMES}
+    listed = [_period(kind, groups, number, size) for number in sorted(groups, reverse=True)]
+    undated = len(records) - len(months)
+    items = partial(_items, url(kind))
+    lists = {"periods_listed": listed, "items": items, "undated": undated}
+    return html_part("timeline.html", periods=columns, **values, **lists)
+
+
+def _legend(groups: Mapping[int, Sequence[Record]]) -> Counter[tuple[str, str]]:
+    """Return the statuses of records, each with its look, and how many have it."""
+    records = chain.from_iterable(groups.values())
+    return Counter((status_word(record.status), status_css(record.status)) for record in records)
+
+
+def _columns(kind: Kind, groups: Mapping[int, Sequence[Record]], size: int) -> list[Period]:
+    newest = max(groups)
+    numbers = range(max(min(groups), newest - MOST_COLUMNS + 1), newest + 1)
+    ticks = _ticks(numbers, size)
+    return [_period(kind, groups, number, size, ticks.get(number, "")) for number in numbers]
 
 
 def _period(
-    kind: Kind,
-    number: int,
-    size: int,
-    ticks: Mapping[int, str],
-    groups: Mapping[int, Sequence[Record]],
+    kind: Kind, groups: Mapping[int, Sequence[Record]], number: int, size: int, tick: str = ""
 ) -> Period:
     records = groups.get(number, ())
     counts = Counter(record.status.name for record in records)
@@ -132,7 +128,7 @@ def _period(
         if counts[status.name]:
             parts.append((status_css(status), counts[status.name]))
 
-    return Period(_name(number, size), ticks.get(number, ""), records, parts)
+    return Period(_name(number, size), tick, records, parts)
 
 
 def _ticks(numbers: range, size: int) -> dict[int, str]:
