@@ -5,46 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from orbit_fleet.forges import Forge
+from orbit_fleet.checkout import EMPTY, FAILED, WRITTEN, Collected
+from orbit_fleet.forges import Forge, host_of, token_of
 from orbit_fleet.lake import Lake, Repository
-from orbit_fleet.names import public
-from orbit_fleet.sources import READABLE, Problem, Source
+from orbit_fleet.names import git_settings, public
+from orbit_fleet.push import UNCHANGED
+from orbit_fleet.sources import READABLE, Problem, Source, Sources
 from orbit_registry.errors import GitError
-from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.git import Git
 
-WRITTEN, UNCHANGED, EMPTY, OLDER, FAILED = "written", "unchanged", "empty", "older", "failed"
-OUTCOMES = (WRITTEN, UNCHANGED, EMPTY, OLDER, FAILED)
+OUTCOMES = (WRITTEN, UNCHANGED, EMPTY, FAILED)
 SECONDS = 900.0
 """How long one repository may take."""
 LONGEST_ERROR = 500
 _VERSION = version("orbit-registry")
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """What became of one repository."""
-
-    repository: str
-    address: str
-    outcome: str
-    reader: str = ""
-    commit: str = ""
-    records: int = 0
-    renamed_from: str = ""
-    error: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +55,29 @@ class Collection:
             "repositories": [asdict(each) for each in self.repositories],
             "problems": [asdict(each) for each in self.problems],
             "missing": list(self.missing),
+            "older": 0,  # of 0.1.0
             **{outcome: self.count(outcome) for outcome in OUTCOMES},
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the collection of each repository needs."""
+
+    lake: Lake
+    cache: Path
+    known: Mapping[str, Repository]
+    former: Mapping[tuple[str, str], Repository]
+    """Repositories that no source names now, by host and the forge's number."""
+    force: bool
+    dry_run: bool
+
+
 def collect(
     lake: Lake,
-    sources: Sequence[Source],
-    problems: Sequence[Problem] = (),
+    sources: Sources,
     *,
     cache: Path,
-    origins: Set[str] = frozenset(),
     jobs: int = 0,
     force: bool = False,
     dry_run: bool = False,
@@ -89,138 +86,150 @@ def collect(
     """Read each repository whose newest commit the lake does not have.
 
     A repository that fails keeps its records in the lake, and its row says why. A killed run is
-    continued by the next: what was written counts. `origins` are the lists, folders and accounts
-    that were read: a repository that one of them named before, and none names now, is missing.
+    continued by the next: what was written counts. A repository that a list, folder or account
+    named before, and that none names now, is missing.
+
+    Raises:
+        LakeError: the lake can't be written.
     """
     lake.make(dry_run=dry_run)
     known = {each.repository: each for each in lake.repositories()}
-    by_forge = {each.forge_id: each for each in known.values() if each.forge_id}
-    results: list[Collected] = []
+    names = {source.name for source in sources.repositories}
+    former = {
+        (_host(each.origin), each.forge_id): each
+        for each in known.values()
+        if each.forge_id and each.repository not in names
+    }
+    run = _Run(lake, cache, known, former, force, dry_run)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        waiting = {}
-        for source in sources:
-            before = known.get(source.name)
-            former = by_forge.get(source.forge_id) if source.forge_id else None
-            task = _Task(lake, source, before, cache, force, dry_run)
-            waiting[pool.submit(_one, task, former)] = source
-
+    by_name: dict[str, Collected] = {}
+    pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+    try:
+        waiting = [pool.submit(_one, run, source) for source in sources.repositories]
         for done, future in enumerate(as_completed(waiting), 1):
             result = future.result()
-            results.append(result)
-            on_step(result.repository, done, len(sources))
+            by_name[result.repository] = result
+            on_step(result.repository, done, len(waiting))
+    finally:
+        # Who stops the collection, or has no lake to write to, does not wait for those to come.
+        pool.shutdown(cancel_futures=True)
 
-    expected = (each for each in known.values() if each.is_expected and each.source in origins)
-    missing = _missing(lake, expected, sources, results, dry_run=dry_run)
-    order = {source.name: position for position, source in enumerate(sources)}
-    results.sort(key=lambda each: order[each.repository])
-    return Collection(tuple(results), tuple(problems), tuple(missing))
+    results = tuple(by_name[source.name] for source in sources.repositories)
+    renamed = {each.renamed_from for each in results}
+    missing = [
+        each
+        for each in known.values()
+        if each.is_expected and each.source in sources.origins
+        if each.repository not in names | renamed
+    ]
+    for each in missing:
+        if not dry_run:
+            lake.note(replace(each, is_expected=False))
+
+    lost = tuple(sorted(each.repository for each in missing))
+    return Collection(results, tuple(sources.problems), lost)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    lake: Lake
-    source: Source
-    before: Repository | None
-    cache: Path
-    force: bool
-    dry_run: bool
+def _host(origin: str) -> str:
+    return origin.partition("/")[0]
 
 
-def _one(task: _Task, former: Repository | None) -> Collected:
+def _one(run: _Run, source: Source) -> Collected:
     """Collect one repository, and note in the lake that it was seen."""
-    source, before = task.source, task.before
-    renamed_from = ""
-    if before is None and former is not None:
-        renamed_from = former.repository
+    before = run.known.get(source.name)
+    result = _collected(run, source, before)
+    if result.outcome == FAILED:
+        return _failed(run, source, before, result)
 
-    head, error = _head_of(task)
-    if before is not None and not task.force and not error and _is_unread(before, head):
-        return _failed(task, before.error, "", head)
+    former = run.former.get((_host(source.origin), source.forge_id))
+    if former is not None and not run.dry_run:
+        row = run.lake.repository(source.name)
+        if row is not None:
+            seen_at = former.first_seen_at
+            run.lake.note(replace(row, renamed_from=former.repository, first_seen_at=seen_at))
+            run.lake.remove(former.repository)
 
-    if not error and before is not None and not task.force and _is_current(before, source, head):
-        if not task.dry_run:
-            task.lake.note(_seen(before, source))
-        return Collected(source.name, source.shown, UNCHANGED, before.reader, head, before.records)
-
-    answer = {"error": error, "hint": READABLE} if error else _in_process(task)
-    if answer.get("error"):
-        unread = str(answer.get("commit") or "")
-        return _failed(task, str(answer["error"]), str(answer.get("hint") or ""), unread)
-
-    if renamed_from and not task.dry_run:
-        _rename(task, renamed_from)
-
-    return Collected(
-        source.name,
-        source.shown,
-        str(answer["outcome"]),
-        str(answer["reader"]),
-        str(answer["commit"]),
-        int(str(answer["records"])),
-        renamed_from,
-    )
+    return replace(result, renamed_from=former.repository if former else "")
 
 
-def _head_of(task: _Task) -> tuple[str, str]:
+def _collected(run: _Run, source: Source, before: Repository | None) -> Collected:
+    """Read a repository, if the lake does not have its newest commit."""
+    result = Collected(source.name, source.shown, UNCHANGED)
+    head, error = _head_of(source)
+    if error:
+        return replace(result, outcome=FAILED, error=error, hint=READABLE)
+
+    if before is None or run.force or not _is_read(before):
+        is_current = False
+    else:
+        is_current = before.commit == head and not before.error
+        if before.error and head and before.unread_commit == head:
+            return replace(result, outcome=FAILED, error=before.error, commit=head)
+
+    if is_current and before is not None:
+        if not run.dry_run:
+            run.lake.note(source.seen(before))
+        return replace(result, reader=before.reader, commit=head, records=before.records)
+
+    if head:
+        return _in_process(run, source, head)
+
+    if before is not None and before.records:
+        error = "it has no commit on its branch any more"
+        return replace(result, outcome=FAILED, error=error, hint=READABLE)
+
+    if not run.dry_run:
+        run.lake.note(source.seen(before or Repository(source.name)))
+    return replace(result, outcome=EMPTY)
+
+
+def _head_of(source: Source) -> tuple[str, str]:
     """Return the newest commit of a repository, or why it is not known."""
-    source = task.source
-    name = f"refs/heads/{source.branch}" if source.branch else "HEAD"
     here = Path(source.address)
     git = Git(here if here.is_dir() else Path.cwd())
+    words = ("ls-remote", "--", source.address)
+    settings = ("-c", "protocol.ext.allow=never")
     try:
-        answer = git.run(
-            "ls-remote",
-            "--",
-            source.address,
-            name,
-            settings=("-c", "protocol.ext.allow=never"),
-        )
+        answer = git.run(*words, source.ref, settings=settings)
+        if not answer:
+            answer = git.run(*words, "refs/heads/*", settings=settings)
     except GitError as error:
-        return "", public(f"{source.shown} can't be read: {error.message}")
+        return "", f"{source.shown} can't be read: {error.message}"
 
-    lines = answer.decode("utf-8", "replace").splitlines()
-    commits = [line.split("\t")[0] for line in lines if line.endswith(f"\t{name}")]
-    if not commits and source.branch:
+    rows = [row.split("\t") for row in answer.decode("utf-8", "replace").splitlines()]
+    commits = [commit for commit, ref in rows if ref == source.ref]
+    if commits:
+        return commits[0], ""
+
+    if source.branch:
         return "", f"there is no branch {source.branch!r}"
 
-    return (commits[0] if commits else ""), ""
+    # HEAD may name a branch that was removed.
+    return "", "its default branch is not there; name a `branch` of it" if rows else ""
 
 
-def _is_current(before: Repository, source: Source, head: str) -> bool:
-    """Say whether the lake has a commit as this version of Orbit reads it."""
-    is_same = before.commit == head and not before.error
-    return is_same and before.orbit_version == _VERSION and before.is_expected
+def _is_read(row: Repository) -> bool:
+    """Say whether this version of Orbit, or a newer one, read what the lake has."""
+    is_as_new = row.orbit_version == _VERSION or _release(row.orbit_version) > _release(_VERSION)
+    return is_as_new and row.is_expected
 
 
-def _is_unread(before: Repository, head: str) -> bool:
-    """Say whether this version of Orbit could not read a commit."""
-    is_same = bool(head) and before.unread_commit == head
-    return is_same and before.orbit_version == _VERSION and bool(before.error)
+def _release(text: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", text)]
 
 
-def _seen(before: Repository, source: Source) -> Repository:
-    return replace(
-        before,
-        last_seen_at=format_time(datetime.now(UTC)),
-        forge_id=source.forge_id or before.forge_id,
-        is_fork=source.is_fork,
-        is_archived=source.is_archived,
-        is_expected=True,
-        source=source.named_by,
-    )
-
-
-def _in_process(task: _Task) -> dict[str, object]:
+def _in_process(run: _Run, source: Source, head: str) -> Collected:
     """Return the answer of a process that reads one repository."""
     order = {
-        "lake": task.lake.given,
-        "source": asdict(task.source),
-        "cache": str(task.cache.absolute()),
-        "force": task.force,
-        "dry_run": task.dry_run,
+        "lake": run.lake.given,
+        "source": asdict(source),
+        "cache": str(run.cache.absolute()),
+        "head": head,
+        "force": run.force,
+        "dry_run": run.dry_run,
     }
     command = [sys.executable, "-P", "-m", "orbit_fleet.checkout"]
+    failed = Collected(source.name, source.shown, FAILED)
     try:
         done = subprocess.run(
             command,
@@ -228,72 +237,35 @@ def _in_process(task: _Task) -> dict[str, object]:
             capture_output=True,
             text=True,
             timeout=SECONDS,
-            cwd=task.cache if task.cache.is_dir() else None,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return {"error": f"reading it took more than {SECONDS:g} s"}
+        return replace(failed, error=f"reading it took more than {SECONDS:g} s")
 
     lines = done.stdout.strip().splitlines()
     try:
-        answer = json.loads(lines[-1])
-    except (IndexError, ValueError):
+        return Collected(**json.loads(lines[-1]))
+    except (IndexError, ValueError, TypeError):
         last = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-        return {"error": f"reading it failed: {last}", "hint": "please report this as a bug"}
+        hint = "please report this as a bug"
+        return replace(failed, error=f"reading it failed: {last}", hint=hint)
 
-    return dict(answer)
 
+def _failed(run: _Run, source: Source, before: Repository | None, result: Collected) -> Collected:
+    """Note why a repository could not be read; the lake keeps what it has."""
+    error = public(" ".join(result.error.split()))[:LONGEST_ERROR]
+    row = before or Repository(source.name)
+    if not run.dry_run:
+        seen = replace(source.seen(row), last_seen_at=row.last_seen_at)
+        run.lake.note(replace(seen, error=error, unread_commit=result.commit))
 
-def _failed(task: _Task, error: str, hint: str, unread: str) -> Collected:
-    source, before = task.source, task.before
-    error = public(" ".join(error.split()))[:LONGEST_ERROR]
-    if not task.dry_run:
-        now = format_time(datetime.now(UTC))
-        row = before or Repository(
-            source.name,
-            address=source.shown,
-            origin=source.origin,
-            first_seen_at=now,
-        )
-        row = replace(_seen(row, source), last_seen_at=row.last_seen_at, orbit_version=_VERSION)
-        task.lake.note(replace(row, error=error, unread_commit=unread))
-
-    return Collected(
-        source.name,
-        source.shown,
-        FAILED,
-        before.reader if before else "",
-        before.commit if before else "",
-        before.records if before else 0,
+    return replace(
+        result,
         error=error,
-        hint=hint,
+        reader=before.reader if before else "",
+        commit=row.commit,
+        records=row.records,
     )
-
-
-def _rename(task: _Task, former: str) -> None:
-    """Give a repository's row its former name, and take the former one away."""
-    row = task.lake.repository(task.source.name)
-    if row is not None:
-        task.lake.note(replace(row, renamed_from=former))
-        task.lake.remove(former)
-
-
-def _missing(
-    lake: Lake,
-    expected: Iterable[Repository],
-    sources: Sequence[Source],
-    results: Sequence[Collected],
-    *,
-    dry_run: bool,
-) -> list[str]:
-    """Return the expected repositories that no source has now, and note that of each."""
-    names = {source.name for source in sources} | {each.renamed_from for each in results}
-    gone = [each for each in expected if each.repository not in names]
-    for each in gone:
-        if not dry_run:
-            lake.note(replace(each, is_expected=False))
-
-    return sorted(each.repository for each in gone)
 
 
 def token_settings(sources: Iterable[Source], forge: Forge, api: str) -> dict[str, str]:
@@ -301,22 +273,17 @@ def token_settings(sources: Iterable[Source], forge: Forge, api: str) -> dict[st
 
     A listing names addresses to clone from, and could name another host.
     """
-    token = os.environ.get(forge.variable, "").strip()
-    api_host = urlsplit(api or forge.api).netloc
-    hosts = {urlsplit(source.address).netloc for source in sources}
+    token = token_of(forge)
+    api_host = host_of(api or forge.api)
+    hosts = {host_of(source.address) for source in sources}
     trusted = sorted(host for host in hosts if host and f".{api_host}".endswith(f".{host}"))
     if not token or not trusted:
         return {}
 
     basic = b64encode(f"oauth2:{token}".encode()).decode()
     scheme = urlsplit(api or forge.api).scheme
-    first = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
-    settings = {"GIT_CONFIG_COUNT": str(first + len(trusted))}
-    for number, host in enumerate(trusted, first):
-        settings[f"GIT_CONFIG_KEY_{number}"] = f"http.{scheme}://{host}/.extraHeader"
-        settings[f"GIT_CONFIG_VALUE_{number}"] = f"Authorization: Basic {basic}"
-
-    return settings
+    header = f"Authorization: Basic {basic}"
+    return git_settings({f"http.{scheme}://{host}/.extraHeader": header for host in trusted})
 
 
 def cache_folder() -> Path:

@@ -16,12 +16,13 @@ from typing import Any
 import click
 
 from orbit_fleet.collect import Collection, collect, lake_cache, token_settings
-from orbit_fleet.database import DEFAULT, Limits
+from orbit_fleet.database import DUCKDB, Engine
+from orbit_fleet.engines import query
 from orbit_fleet.forges import FORGES
 from orbit_fleet.lake import Lake
 from orbit_fleet.migrate import migrate
 from orbit_fleet.push import PushResult, commit_of, push
-from orbit_fleet.report import ENGINES, ask_lake, report
+from orbit_fleet.report import report
 from orbit_fleet.search import (
     applying,
     hits_text,
@@ -30,10 +31,10 @@ from orbit_fleet.search import (
     record_text,
     search,
 )
-from orbit_fleet.sources import origin_name, sources_in
+from orbit_fleet.sources import sources_in
 from orbit_fleet.update import Update, update
+from orbit_registry.answers.agents import INSTALL_MCP
 from orbit_registry.answers.exports import need_site
-from orbit_registry.cli.hook import INSTALL_MCP
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -54,20 +55,6 @@ LAKE = click.option(
 )
 LONGEST_TITLE = 200  # as `project` in the configuration
 ONE = click.option("--repository", metavar="NAME", help="Read this repository alone.")
-ENGINE = click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    default="duckdb",
-    show_default=True,
-    help="What reads the lake: DuckDB here, or the Spark Connect server that SPARK_REMOTE names.",
-)
-ON_ENGINE = click.option(
-    "--lake-on-engine",
-    "on_engine",
-    default="",
-    metavar="DEST",
-    help="The lake's address as the cluster knows it: s3a://….",
-)
 ROWS = click.option(
     "--rows",
     type=click.IntRange(1),
@@ -77,13 +64,29 @@ ROWS = click.option(
 )
 
 
-def limited(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of what a question may use."""
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of what answers its question, and of what that may use."""
     options = (
+        click.option(
+            "--engine",
+            "name",
+            type=click.Choice(("duckdb", "spark")),
+            default=DUCKDB.name,
+            show_default=True,
+            help="What reads the lake: DuckDB here, or the Spark Connect server that SPARK_REMOTE "
+            "names.",
+        ),
+        click.option(
+            "--lake-on-engine",
+            "address",
+            default="",
+            metavar="DEST",
+            help="The lake's address as the cluster knows it: s3a://….",
+        ),
         click.option(
             "--seconds",
             type=click.FloatRange(min=1),
-            default=DEFAULT.seconds,
+            default=DUCKDB.seconds,
             show_default=True,
             help="How long a question may take.",
         ),
@@ -102,17 +105,19 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
     )
 
     @functools.wraps(command)
-    def call(*, seconds: float, memory: str, spill: str, **arguments: Any) -> None:
+    def call(
+        *, name: str, address: str, seconds: float, memory: str, spill: str, **arguments: Any
+    ) -> None:
         if memory and not _MEMORY.fullmatch(memory):
             raise UsageError(f"{memory!r} is no size", hint="--memory 8GB")
 
         if spill and not Path(spill).is_dir():
             raise UsageError(f"{spill} is no folder", hint="make it, or leave out --spill")
 
-        command(limits=Limits(seconds, memory, spill), **arguments)
+        command(asked_of=Engine(name, address, seconds, memory, spill), **arguments)
 
     result: Callable[..., None] = call
-    for option in options:
+    for option in reversed(options):
         result = option(result)
 
     return result
@@ -169,19 +174,17 @@ def collect_command(
     orbit fleet collect github:acme --lake s3://decisions/lake --jobs 8
     """
     dest = Lake(lake)
-    expected, problems = sources_in(sources, api=api)
+    expected = sources_in(sources, api=api)
     for argument in sources:
         forge = FORGES.get(argument.partition(":")[0])
         if forge is not None:
-            os.environ.update(token_settings(expected, forge, api))
+            os.environ.update(token_settings(expected.repositories, forge, api))
 
     with progress_display() as show:
         result = collect(
             dest,
             expected,
-            problems,
             cache=cache or lake_cache(dest),
-            origins={origin_name(each, api) for each in sources},
             jobs=jobs or 0,
             force=force,
             dry_run=dry_run,
@@ -225,7 +228,6 @@ _OUTCOMES = {
     "written": "read",
     "unchanged": "unchanged",
     "empty": "without decisions",
-    "older": "with a newer commit in the lake",
     "failed": "failed",
 }
 
@@ -384,32 +386,45 @@ def remove_command(dest: str, repository: str, yes: bool, dry_run: bool, output:
 @group.command("search")
 @click.argument("words", nargs=-1, required=True)
 @LAKE
+@click.option("--all", "everything", is_flag=True, help="Also records that are not live.")
 @ROWS
-@limited
+@asking
 @format_option
 def search_command(
-    words: tuple[str, ...], lake: str, rows: int, limits: Limits, output: str
+    words: tuple[str, ...],
+    lake: str,
+    everything: bool,
+    rows: int,
+    asked_of: Engine,
+    output: str,
 ) -> None:
     """Find records of all repositories by words.
 
     orbit fleet search connection pool --lake /srv/lake
     """
-    answer = search(Lake(lake), " ".join(words), rows=rows, limits=limits)
-    emit(output, answer.as_data(), hits_text(answer))
+    text = " ".join(words)
+    answer = search(Lake(lake), text, rows=rows, everything=everything, engine=asked_of)
+    hits = hits_text(answer)
+    if not answer.rows and not everything:
+        hits += "; `--all` looks at records that are not live, too"
+
+    emit(output, answer.as_data(), hits)
 
 
 @group.command("explain")
 @click.argument("path")
 @LAKE
 @click.option("--repository", required=True, metavar="NAME", help="The repository of the file.")
-@limited
+@asking
 @format_option
-def explain_command(path: str, lake: str, repository: str, limits: Limits, output: str) -> None:
+def explain_command(path: str, lake: str, repository: str, asked_of: Engine, output: str) -> None:
     """Say which records apply to a file of a repository.
+
+    Scopes say that. A lake has no code: `orbit explain` in a checkout also knows what it cites.
 
     orbit fleet explain src/app.py --repository acme/shop --lake /srv/lake
     """
-    answer = applying(Lake(lake), path, repository, limits)
+    answer = applying(Lake(lake), path, repository, asked_of)
     emit(output, answer.as_data(), matches_text(answer))
 
 
@@ -417,14 +432,14 @@ def explain_command(path: str, lake: str, repository: str, limits: Limits, outpu
 @click.argument("record_id", metavar="ID")
 @LAKE
 @click.option("--repository", required=True, metavar="NAME", help="The record's repository.")
-@limited
+@asking
 @format_option
-def show_command(record_id: str, lake: str, repository: str, limits: Limits, output: str) -> None:
+def show_command(record_id: str, lake: str, repository: str, asked_of: Engine, output: str) -> None:
     """Show a record of a repository with its text.
 
     orbit fleet show ADR-0012 --repository acme/shop --lake /srv/lake
     """
-    answer = record(Lake(lake), repository, record_id, limits)
+    answer = record(Lake(lake), repository, record_id, asked_of)
     emit(output, answer.as_data()[0], record_text(answer))
 
 
@@ -450,9 +465,7 @@ def mcp_command(lake: str) -> None:
 @click.argument("sql")
 @LAKE
 @ONE
-@ENGINE
-@ON_ENGINE
-@limited
+@asking
 @click.option(
     "--format",
     "output",
@@ -465,9 +478,7 @@ def query_command(
     sql: str,
     lake: str,
     repository: str | None,
-    engine: str,
-    on_engine: str,
-    limits: Limits,
+    asked_of: Engine,
     output: str,
 ) -> None:
     """Ask a lake one SQL question, read only.
@@ -475,9 +486,7 @@ def query_command(
     orbit fleet query "SELECT repository, id FROM records WHERE kind = 'adr'" --lake /srv/lake
     orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
     """
-    result = ask_lake(
-        Lake(lake), sql, repository, engine=engine, on_engine=on_engine, limits=limits
-    )
+    result = query(Lake(lake), sql, repository, asked_of)
     answer = result.render(output)
     if output == "json":
         emit(output, json.loads(answer), "")
@@ -488,18 +497,14 @@ def query_command(
 @group.command("report")
 @click.argument("question", required=False)
 @LAKE
-@ENGINE
-@ON_ENGINE
 @ROWS
-@limited
+@asking
 @format_option
 def report_command(
     question: str | None,
     lake: str,
-    engine: str,
-    on_engine: str,
     rows: int,
-    limits: Limits,
+    asked_of: Engine,
     output: str,
 ) -> None:
     """Answer the questions that every organisation has.
@@ -510,9 +515,7 @@ def report_command(
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
-    answers = report(
-        Lake(lake), question, rows=rows, engine=engine, limits=limits, on_engine=on_engine
-    )
+    answers = report(Lake(lake), question, rows=rows, engine=asked_of)
     emit(
         output,
         [answer.as_data() for answer in answers],

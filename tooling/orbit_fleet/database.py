@@ -8,48 +8,36 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from orbit_fleet.lake import (
     FILES,
     FORM,
     TABLES,
     Lake,
-    damage,
     folder_of,
     memory_database,
     scan,
 )
 from orbit_registry.errors import LakeError, did_you_mean
 from orbit_registry.snapshot.export import duckdb, quoted
-from orbit_registry.snapshot.query import QueryResult, ask
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Result = TypeVar("Result")
 VIEWS_SQL = Path(__file__).with_name("views.sql")
 SCOPE_MATCH_SQL = Path(__file__).with_name("scope_match.sql")
 SECONDS = 600.0
-HINT = (
-    "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
-    "docs/guides/fleet.md in Orbit's documentation describes them"
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a question may use: seconds, memory as DuckDB writes it (`8GB`), a folder to spill to.
+class Engine:
+    """What answers a question, and what it may use."""
 
-    Without a memory DuckDB takes half of the machine's, without a folder a temporary one.
-    """
-
+    name: str = "duckdb"  # or `spark`: the Spark Connect server that SPARK_REMOTE names
+    address: str = ""  # of the lake as the cluster knows it, such as `s3a://decisions/lake`
     seconds: float = SECONDS
-    memory: str = ""
-    spill: str = ""
+    memory: str = ""  # as DuckDB writes it (`8GB`); "" for half of the machine's
+    spill: str = ""  # the folder for what does not fit; "" for a temporary one
 
 
-DEFAULT = Limits()
+DUCKDB = Engine()
 
 
 def half_of_memory() -> str:
@@ -60,7 +48,7 @@ def half_of_memory() -> str:
 
 @contextlib.contextmanager
 def open_lake(
-    lake: Lake, repository: str | None = None, limits: Limits = DEFAULT
+    lake: Lake, repository: str | None = None, engine: Engine = DUCKDB
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a database with the views of a lake, or of one repository of it, that reaches no other
     file.
@@ -70,11 +58,11 @@ def open_lake(
     """
     lake.check()
     if repository is not None:
-        _refuse_unknown(lake, repository)
+        refuse_unknown(lake, repository)
 
     folders = ["*"] if repository is None else [FORM, folder_of(repository)]
-    with tempfile.TemporaryDirectory(prefix="orbit-spill-", dir=limits.spill or None) as spill:
-        config = {"memory_limit": limits.memory or half_of_memory(), "temp_directory": spill}
+    with tempfile.TemporaryDirectory(prefix="orbit-spill-", dir=engine.spill or None) as spill:
+        config = {"memory_limit": engine.memory or half_of_memory(), "temp_directory": spill}
         with memory_database(lake, config) as connection:
             for table in TABLES:
                 paths = [f"{table}/{folder}/{FILES[table]}" for folder in folders]
@@ -82,14 +70,19 @@ def open_lake(
                 connection.execute(f"CREATE VIEW lake_{table} AS FROM {scan(files)}")
 
             connection.execute(VIEWS_SQL.read_text("utf-8"))
-            connection.execute(SCOPE_MATCH_SQL.read_text("utf-8"))
+            connection.execute(f"CREATE MACRO scope_match(file) AS TABLE {scope_match_sql('file')}")
             connection.execute(f"SET allowed_directories = [{quoted(lake.store.path(''))}]")
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
             yield connection
 
 
-def _refuse_unknown(lake: Lake, repository: str) -> None:
+def refuse_unknown(lake: Lake, repository: str) -> None:
+    """Refuse the name of a repository that a lake does not have.
+
+    Raises:
+        LakeError: the lake does not have it.
+    """
     names = lake.names()
     if repository in names:
         return
@@ -98,35 +91,6 @@ def _refuse_unknown(lake: Lake, repository: str) -> None:
     raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
 
 
-def with_lake(
-    lake: Lake,
-    use: Callable[[duckdb.DuckDBPyConnection], Result],
-    repository: str | None = None,
-    limits: Limits = DEFAULT,
-) -> Result:
-    """Use a database over a lake; once more where a file was replaced in the meantime.
-
-    Raises:
-        LakeError: a file of the lake is missing or damaged.
-    """
-    for is_last in (False, True):
-        try:
-            with open_lake(lake, repository, limits) as connection:
-                return use(connection)
-        except duckdb.Error as error:
-            if is_last:
-                raise damage(lake, error) from None
-
-    raise AssertionError
-
-
-def query(
-    lake: Lake, sql: str, repository: str | None = None, limits: Limits = DEFAULT
-) -> QueryResult:
-    """Return the answer of a lake to one SQL question."""
-    return with_lake(
-        lake,
-        lambda connection: ask(connection, sql, seconds=limits.seconds, hint=HINT),
-        repository,
-        limits,
-    )
+def scope_match_sql(file: str) -> str:
+    """Return the SELECT of the records that apply to a file, which is an expression of SQL."""
+    return SCOPE_MATCH_SQL.read_text("utf-8").replace("$file", file)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
@@ -16,6 +16,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from orbit_fleet.names import public
 from orbit_registry.errors import LakeError, UsageError
 
 SECONDS = 30.0
@@ -35,38 +36,29 @@ class Forge:
     paths: tuple[str, ...]  # of a listing; the next is tried where one is not there
     variable: str  # of the environment, which has the token
     header: str  # that carries the token
-    fields: Callable[[Mapping[str, Any]], Fields]
+    address_key: str  # of an entry: what `git clone` takes
+    name_key: str
+    fork_key: str
+
+    def fields(self, entry: Mapping[str, Any]) -> Fields:
+        """Return the fields of a source. Its branch is the default one, which may change."""
+        return {
+            "address": entry[self.address_key],
+            "name": entry[self.name_key],
+            "forge_id": str(entry["id"]),
+            "is_fork": bool(entry.get(self.fork_key)),
+            "is_archived": bool(entry.get("archived")),
+        }
 
 
-def _github(entry: Mapping[str, Any]) -> Fields:
-    return {
-        "address": entry["clone_url"],
-        "name": entry["full_name"],
-        "branch": entry.get("default_branch") or "",
-        "forge_id": str(entry["id"]),
-        "is_fork": bool(entry.get("fork")),
-        "is_archived": bool(entry.get("archived")),
-    }
-
-
-def _gitlab(entry: Mapping[str, Any]) -> Fields:
-    return {
-        "address": entry["http_url_to_repo"],
-        "name": entry["path_with_namespace"],
-        "branch": entry.get("default_branch") or "",
-        "forge_id": str(entry["id"]),
-        "is_fork": bool(entry.get("forked_from_project")),
-        "is_archived": bool(entry.get("archived")),
-    }
-
-
+_FORM_OF_GITHUB = ("clone_url", "full_name", "fork")
 FORGES: Mapping[str, Forge] = {
     "github": Forge(
         "https://api.github.com",
         ("/orgs/{}/repos?per_page=100", "/users/{}/repos?per_page=100"),
         "GITHUB_TOKEN",
         "Authorization: Bearer {}",
-        _github,
+        *_FORM_OF_GITHUB,
     ),
     "gitlab": Forge(
         "https://gitlab.com/api/v4",
@@ -76,14 +68,16 @@ FORGES: Mapping[str, Forge] = {
         ),
         "GITLAB_TOKEN",
         "PRIVATE-TOKEN: {}",
-        _gitlab,
+        "http_url_to_repo",
+        "path_with_namespace",
+        "forked_from_project",
     ),
     "gitea": Forge(
         "",
         ("/orgs/{}/repos?limit=50", "/users/{}/repos?limit=50"),
         "GITEA_TOKEN",
         "Authorization: token {}",
-        _github,
+        *_FORM_OF_GITHUB,
     ),
 }
 
@@ -104,7 +98,7 @@ def listing(name: str, account: str, api: str = "") -> Iterator[Fields]:
     """
     forge = FORGES[name]
     base = (api or forge.api).rstrip("/")
-    if urlsplit(base).scheme not in ("http", "https"):
+    if host_of(base) is None:
         hint = f"name it: --api https://forge.example/api/v1 {name}:{account}"
         raise UsageError(f"{name} needs the address of its API", hint=hint)
 
@@ -115,41 +109,56 @@ def listing(name: str, account: str, api: str = "") -> Iterator[Fields]:
             return
 
     raise UsageError(
-        f"{base} has no account {account!r}",
+        f"{public(base)} has no account {account!r}",
         hint=f"see that the name is right, and that {forge.variable} may read it",
     )
 
 
+def host_of(address: str) -> str | None:
+    """Return the host and port of an address on the web; None for another address."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+
+    is_on_web = parts.scheme in ("http", "https") and parts.hostname
+    return parts.netloc.rpartition("@")[2].lower() if is_on_web else None
+
+
 def _pages(forge: Forge, base: str, answer: tuple[Any, str]) -> Iterator[Fields]:
+    address, hint = public(base), "is --api the address of the API?"
     for _ in range(MOST_PAGES):
         entries, following = answer
         if not isinstance(entries, list):
-            raise LakeError(f"{base} answers with no list", hint="is --api the address of the API?")
+            raise LakeError(f"{address} answers with no list", hint=hint)
 
         for entry in entries:
             try:
                 yield forge.fields(entry)
             except (KeyError, TypeError, AttributeError):
-                message = f"{base} lists a repository in another form"
-                raise LakeError(message, hint="is --api the address of the API?") from None
+                message = f"{address} lists a repository in another form"
+                raise LakeError(message, hint=hint) from None
 
         if not following:
             return
 
-        if urlsplit(following).netloc != urlsplit(base).netloc:
-            raise LakeError(f"{base} leads to another host", hint="see what answers there")
+        if host_of(following) != host_of(base):
+            raise LakeError(f"{address} leads to another host", hint="see what answers there")
 
         next_answer = _get(forge, following)
         if next_answer is None:
-            return
+            raise LakeError(f"{address} lacks a page of its list", hint="try again")
 
         answer = next_answer
+
+    raise LakeError(f"{address} lists more than {MOST_PAGES} pages", hint="see what answers there")
 
 
 def _get(forge: Forge, url: str) -> tuple[Any, str] | None:
     """Return a page and the address of the next; None where there is no such page."""
+    address = public(url)
     request = Request(url, headers={"Accept": "application/json", "User-Agent": "orbit"})
-    token = os.environ.get(forge.variable, "").strip()
+    token = token_of(forge)
     if token:
         header, _, value = forge.header.format(token).partition(": ")
         request.add_unredirected_header(header, value)
@@ -162,19 +171,49 @@ def _get(forge: Forge, url: str) -> tuple[Any, str] | None:
         if error.code == 404:
             return None
 
-        hint = f"{forge.variable} must hold a token that may list repositories"
-        raise LakeError(f"{url} answers {error.code} {error.reason}", hint=hint) from None
+        message = f"{address} answers {error.code} {error.reason}"
+        raise LakeError(message, hint=_advice(forge, error)) from None
     except (URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise LakeError(f"{url} can't be reached: {reason}", hint="is --api right?") from None
+        raise LakeError(f"{address} can't be reached: {reason}", hint="is --api right?") from None
 
     if len(content) > LARGEST:
-        raise LakeError(f"{url} answers more than {LARGEST >> 20} MB", hint="is --api right?")
+        raise LakeError(f"{address} answers more than {LARGEST >> 20} MB", hint="is --api right?")
 
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
-        raise LakeError(f"{url} answers no JSON", hint="is --api the address of the API?") from None
+        hint = "is --api the address of the API?"
+        raise LakeError(f"{address} answers no JSON", hint=hint) from None
 
     match = _NEXT.search(link)
     return data, urljoin(url, match[1]) if match else ""
+
+
+def token_of(forge: Forge) -> str:
+    """Return the token of a forge; "" without one.
+
+    Raises:
+        UsageError: it has a character that no header can have.
+    """
+    token = os.environ.get(forge.variable, "").strip()
+    if not token.isascii() or not token.isprintable():
+        hint = "set the token alone, on one line"
+        raise UsageError(f"{forge.variable} has a character that no token has", hint=hint)
+
+    return token
+
+
+def _advice(forge: Forge, error: HTTPError) -> str:
+    """Return what to do about a refusal."""
+    location = error.headers.get("Location")
+    if location:
+        return f"the account may have another name: it leads to {public(location)}"
+
+    if error.code == 429 or error.headers.get("X-RateLimit-Remaining") == "0":
+        return f"the forge answers no more for now: wait, or set {forge.variable}"
+
+    if error.code >= 500:
+        return "the forge fails: try again later"
+
+    return f"{forge.variable} must hold a token that may list repositories"

@@ -37,7 +37,9 @@ DIGEST = "orbit_digest"
 """The key of a file's own metadata that holds the hash of its records."""
 ROW_GROUP = 8192
 OLD_HINT = "an older Orbit wrote it: `orbit fleet migrate LAKE` brings it up to date"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}\Z")
+_NAME = re.compile(r"[A-Za-z0-9~][A-Za-z0-9._/+~-]{0,199}\Z")
+LONGEST_FOLDER = 240
+"""Characters of a repository's folder, in which a `/` is `%2F`; file systems take 255."""
 _PARTITION = re.compile(r"/repository=([^/]+)/[^/]+\Z")
 
 Row = Mapping[str, object]
@@ -239,7 +241,11 @@ class Lake:
         rows: Sequence[str],
         metadata: Mapping[str, str],
     ) -> None:
-        with tempfile.TemporaryDirectory() as temporary, memory_database(self) as connection:
+        with (
+            self.store.reported(),
+            tempfile.TemporaryDirectory() as temporary,
+            memory_database(self) as connection,
+        ):
             connection.execute(TABLES_SQL.read_text("utf-8"))
             fill_all(connection, {f"lake_{table}": rows}, Path(temporary))
             file = Path(temporary) / file_name
@@ -314,8 +320,8 @@ def valid_repository(name: str) -> str:
     Raises:
         UsageError: it has characters that a name may not have.
     """
-    if not _NAME.match(name):
-        hint = "letters, digits and . _ / + - are allowed, at most 200: --repository example/shop"
+    if not _NAME.match(name) or len(folder_of(name)) > LONGEST_FOLDER:
+        hint = "letters, digits and . _ / + ~ - are allowed, at most 200: --repository example/shop"
         raise UsageError(f"{name!r} is no name of a repository", hint=hint)
 
     return name

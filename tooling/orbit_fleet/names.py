@@ -1,17 +1,24 @@
 """Names of repositories in a lake: from their remotes and their addresses."""
 
+import os
 import re
+from collections.abc import Mapping
+from urllib.parse import unquote
 
 from orbit_registry.workspace.config import Extension, without_user
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
 _ADDRESS = re.compile(
-    r"(?:[a-z+]+://(?:[^/@]*@)?(?P<host>[^/:]*)[^/]*"
-    r"|(?:[^/@:]*@)?(?P<scp_host>[^/:@]+):)?(?P<path>.*)",
-    re.DOTALL,
+    r"(?:[a-z][a-z0-9+.-]*://(?:\S*@)?(?P<host>\[[^\]]*\]|[^/:]*)[^/]*"
+    r"|(?:[^/@]*@)?(?P<scp_host>\[[^\]/]+\]|[^/@:]+):)?(?P<path>.*)",
+    re.DOTALL | re.IGNORECASE,
 )
 """An address of git: a URL, `user@host:path`, or a path."""
+_SCP_USER = re.compile(r"(?<![\w/])[^/\s@:]+:[^/\s@]+@(?=[^/\s@:]+:)")
+"""User and password of `ada:secret@host:path`."""
+_ODD = re.compile(r"[^A-Za-z0-9._/+~-]+")
+"""What a name of a repository can't have."""
 
 
 def repository_name(workspace: Workspace) -> str:
@@ -40,14 +47,14 @@ def origin_in(address: str) -> str:
 
 def public(text: str) -> str:
     """Return an address, or a message that has one, without user and password."""
-    return without_user(text)
+    return _SCP_USER.sub("", without_user(text))
 
 
 def path_in(address: str) -> str:
-    """Return the path of an address, on its host or on this machine:
-    `example/shop`, `srv/git/shop`.
+    """Return the path of an address, on its host or on this machine, as a name of a repository:
+    `example/shop`, `srv/git/shop`, `example/My-Project`.
     """
-    return _host_and_path(address)[1].strip("./")
+    return _ODD.sub("-", unquote(_host_and_path(address)[1])).strip("./-")
 
 
 def _host_and_path(address: str) -> tuple[str, str]:
@@ -57,3 +64,14 @@ def _host_and_path(address: str) -> tuple[str, str]:
     match = _ADDRESS.fullmatch(address)
     assert match is not None  # it takes any text for a path
     return match["host"] or match["scp_host"] or "", match["path"].strip("/").removesuffix(".git")
+
+
+def git_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return variables that give settings to git, which no file has then."""
+    first = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
+    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), first):
+        variables[f"GIT_CONFIG_KEY_{number}"] = key
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+
+    return variables

@@ -124,8 +124,10 @@ def put(
     *,
     force: bool = False,
     dry_run: bool = False,
+    is_newest: bool = False,
 ) -> PushResult:
-    """Write rows of records under the name of a repository; an older commit replaces no newer one.
+    """Write rows of records under the name of a repository; an older commit replaces no newer one,
+    unless it is the newest of its branch, whose history may have been written anew.
 
     Raises:
         RefusedError: the lake has another repository of this name.
@@ -141,7 +143,7 @@ def put(
         is_same = before is not None and written.digest == state.digest == before.digest
 
         if before is not None and not force:
-            is_older = state.committed_at < before.committed_at
+            is_older = state.committed_at < before.committed_at and not is_newest
             if is_older and before.commit:
                 same = replace(before, last_seen_at=state.last_seen_at)
                 return PushResult(same, UNCHANGED if is_same else OLDER, rows)

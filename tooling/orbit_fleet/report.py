@@ -1,24 +1,18 @@
 """Report on a lake: the questions of `questions/*.sql`, each with its answer."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from orbit_fleet.database import DEFAULT, HINT, Limits, query, with_lake
+from orbit_fleet.database import DUCKDB, Engine
+from orbit_fleet.engines import answers
 from orbit_fleet.lake import Lake
 from orbit_registry.errors import UsageError, did_you_mean
 from orbit_registry.formats.untrusted import inert_line
-from orbit_registry.snapshot.query import QueryResult, ask
+from orbit_registry.snapshot.query import QueryResult
 
-if TYPE_CHECKING:
-    from orbit_registry.snapshot.export import duckdb
-
-ENGINES = ("duckdb", "spark")
-MOST_ROWS = 1_000_000
-"""Rows of a question of one's own that Spark sends here."""
 FOLDER = Path(__file__).with_name("questions")
 _HEAD = re.compile(
     r"-- title: (?P<title>[^\n]+)\n-- answers: (?P<answers>[^\n]+)\n(?P<sql>.+)", re.DOTALL
@@ -96,16 +90,8 @@ def questions() -> dict[str, Question]:
     return result
 
 
-def report(
-    lake: Lake,
-    name: str | None,
-    *,
-    rows: int,
-    engine: str = "duckdb",
-    limits: Limits = DEFAULT,
-    on_engine: str = "",
-) -> list[Answer]:
-    """Return the answers of a lake to one question, or to all, by an engine: `duckdb` or `spark`.
+def report(lake: Lake, name: str | None, *, rows: int, engine: Engine = DUCKDB) -> list[Answer]:
+    """Return the answers of a lake to one question, or to all.
 
     Raises:
         UsageError: there is no such question.
@@ -116,48 +102,5 @@ def report(
         raise UsageError(f"there is no question {name!r}", hint=hint)
 
     chosen = list(by_name.values()) if name is None else [by_name[name]]
-    if engine == "spark":
-        from orbit_fleet import spark  # a separate package
-
-        sql = [question.sql for question in chosen]
-        results = spark.answers(lake, sql, rows, on_engine=on_engine)
-        return [Answer(question, result) for question, result in zip(chosen, results, strict=True)]
-
-    return with_lake(
-        lake, lambda connection: _answers(connection, chosen, rows, limits), limits=limits
-    )
-
-
-def _answers(
-    connection: "duckdb.DuckDBPyConnection", chosen: Sequence[Question], rows: int, limits: Limits
-) -> list[Answer]:
-    return [
-        Answer(each, ask(connection, each.sql, seconds=limits.seconds, rows=rows, hint=HINT))
-        for each in chosen
-    ]
-
-
-def ask_lake(
-    lake: Lake,
-    sql: str,
-    repository: str | None = None,
-    *,
-    engine: str = "duckdb",
-    on_engine: str = "",
-    limits: Limits = DEFAULT,
-) -> QueryResult:
-    """Return an engine's answer to a question in DuckDB's SQL.
-
-    Raises:
-        UsageError: Spark is asked about one repository, or the question has no form in its SQL.
-    """
-    if engine == "duckdb":
-        return query(lake, sql, repository, limits)
-
-    if repository is not None:
-        hint = f"add WHERE repository = '{repository}'"
-        raise UsageError("--repository is for DuckDB", hint=hint)
-
-    from orbit_fleet import spark  # a separate package
-
-    return spark.answers(lake, [sql], MOST_ROWS, on_engine=on_engine)[0]
+    results = answers(lake, [question.sql for question in chosen], engine, rows=rows)
+    return [Answer(question, result) for question, result in zip(chosen, results, strict=True)]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from orbit_fleet.database import DEFAULT, HINT, Limits, query, with_lake
+from orbit_fleet.database import DUCKDB, Engine
+from orbit_fleet.engines import answers, query
 from orbit_fleet.lake import Lake
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.formats.untrusted import inert_text
@@ -17,17 +18,21 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.index import K1, B
 from orbit_registry.search.text import stem
 from orbit_registry.search.text import terms as terms_of
-from orbit_registry.snapshot.export import duckdb, quoted
-from orbit_registry.snapshot.query import QueryResult, ask
+from orbit_registry.snapshot.export import quoted
+from orbit_registry.snapshot.query import QueryResult
 
 SEARCH_SQL = Path(__file__).with_name("search.sql")
 MOST_WORDS = 20
 _SHOWN = "SELECT repository, id, kind, title, status, date, author, url, body FROM records"
-COLUMNS = ("repository", "id", "kind", "title", "sentence", "url")
+COLUMNS = ("repository", "id", "kind", "title", "status", "sentence", "url")
+NO_CITATIONS = "a lake has no code: `orbit explain` in a checkout also knows what the file cites"
 
 
-def search(lake: Lake, text: str, *, rows: int, limits: Limits = DEFAULT) -> QueryResult:
-    """Return the records that have the words of a text, best first; an id is found exactly.
+def search(
+    lake: Lake, text: str, *, rows: int, everything: bool = False, engine: Engine = DUCKDB
+) -> QueryResult:
+    """Return the live records that have the words of a text, or all, best first; an id is found
+    exactly.
 
     Raises:
         UsageError: the text has no word.
@@ -37,20 +42,18 @@ def search(lake: Lake, text: str, *, rows: int, limits: Limits = DEFAULT) -> Que
     if not terms:
         raise UsageError(f"{text!r} has no word", hint="orbit fleet search connection pool …")
 
-    listed = ", ".join(map(quoted, terms))
-    by_words = weighed(SEARCH_SQL.read_text("utf-8")).replace("$terms", f"[{listed}]")
-    by_id = (
-        f"SELECT {', '.join(COLUMNS)} FROM records "
-        f"WHERE lower(id) = lower({quoted(text.strip())}) AND NOT is_copy ORDER BY repository"
-    )
-
-    def answer(connection: duckdb.DuckDBPyConnection) -> QueryResult:
-        exact = ask(connection, by_id, seconds=limits.seconds, rows=rows, hint=HINT)
+    name = text.strip()
+    if any(map(str.isdigit, name)) and " " not in name:
+        by_id = f"lower(id) = lower({quoted(name)}) AND NOT is_copy ORDER BY repository"
+        sql = f"SELECT {', '.join(COLUMNS)} FROM records WHERE {by_id}"
+        (exact,) = answers(lake, [sql], engine, rows=rows)
         if exact.rows:
             return exact
-        return ask(connection, by_words, seconds=limits.seconds, rows=rows, hint=HINT)
 
-    return with_lake(lake, answer, limits=limits)
+    listed = ", ".join(map(quoted, terms))
+    sql = weighed(SEARCH_SQL.read_text("utf-8")).replace("$terms", f"[{listed}]")
+    sql = sql.replace("$phase", "phase" if everything else "'live'")
+    return answers(lake, [sql], engine, rows=rows)[0]
 
 
 def weighed(sql: str) -> str:
@@ -58,35 +61,30 @@ def weighed(sql: str) -> str:
     return sql.replace("$k1", str(K1)).replace("$b", str(B))
 
 
-def applying(lake: Lake, path: str, repository: str, limits: Limits = DEFAULT) -> QueryResult:
+def applying(lake: Lake, path: str, repository: str, engine: Engine = DUCKDB) -> QueryResult:
     """Return id, kind, title and glob of the live records that apply to a file."""
     sql = (
         f"SELECT id, kind, title, pattern FROM scope_match({quoted(path)}) "
         f"WHERE phase = 'live' AND repository = {quoted(repository)} ORDER BY id"
     )
-    return with_lake(
-        lake,
-        lambda connection: ask(connection, sql, seconds=limits.seconds, hint=HINT),
-        repository,
-        limits,
-    )
+    return query(lake, sql, repository, engine)
 
 
-def record(lake: Lake, repository: str, name: str, limits: Limits = DEFAULT) -> QueryResult:
+def record(lake: Lake, repository: str, name: str, engine: Engine = DUCKDB) -> QueryResult:
     """Return a record with its whole text; any name that `orbit show` takes means it.
 
     Raises:
         RecordNotFoundError: the repository has no such record.
         AmbiguousIdError: the name means several.
     """
-    names = query(lake, "SELECT kind, data, path FROM records", repository, limits)
+    names = query(lake, "SELECT kind, data, path FROM records", repository, engine)
     try:
         record_id = _record_set(names.as_data()).get(name).id
     except RecordNotFoundError:
         hint = "`orbit fleet search WORDS` finds records"
         raise RecordNotFoundError(f"{repository} has no record {name!r}", hint=hint) from None
 
-    return query(lake, f"{_SHOWN} WHERE id = {quoted(record_id)}", repository, limits)
+    return query(lake, f"{_SHOWN} WHERE id = {quoted(record_id)}", repository, engine)
 
 
 def _record_set(rows: Iterable[Mapping[str, object]]) -> RecordSet:
@@ -105,8 +103,8 @@ def hits_text(answer: QueryResult) -> str:
     """Return the hits of a search for people: each with its sentence and its link."""
     hits = []
     for row in answer.rows:
-        repository, record_id, _, title, sentence, url = (str(value or "") for value in row)
-        lines = (f"{repository} {record_id} {title}", sentence, url)
+        repository, record_id, _, title, status, sentence, url = (str(each or "") for each in row)
+        lines = (f"{repository} {record_id} {title} ({status})", sentence, url)
         hits.append("\n  ".join(filter(None, lines)))
 
     return "\n".join(hits) or "nothing found"
@@ -115,7 +113,10 @@ def hits_text(answer: QueryResult) -> str:
 def matches_text(answer: QueryResult) -> str:
     """Return what applies to a file for people: each record with the glob that matches."""
     lines = [f"{record_id} {title} ({pattern})" for record_id, _, title, pattern in answer.rows]
-    return "\n".join(lines) or "no record applies to this file"
+    if not lines:
+        lines.append("no record has a scope with this file")
+
+    return "\n".join([*lines, "", NO_CITATIONS])
 
 
 def record_text(answer: QueryResult) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from orbit_fleet.forges import FORGES, listing
-from orbit_fleet.lake import valid_repository
-from orbit_fleet.names import origin_in, path_in
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_fleet.lake import Repository, valid_repository
+from orbit_fleet.names import origin_in, path_in, public
+from orbit_registry.errors import LakeError, UsageError
+from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.workspace.config import without_user
+from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.git import Git
 
 LARGEST = 8 << 20
@@ -24,6 +27,10 @@ LISTED = ("remote", "forge_id", "is_fork", "is_archived")
 """What a forge or a checkout says besides."""
 _REFUSED = re.compile(r"-|ext::|fd::", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_IN_ADDRESS = re.compile(r"[\s?#\"'<>]")
+"""What no address on a host has: a branch behind a blank or a `#`, a token behind a `?`."""
+_PART = re.compile(r"(?:^|/)(?:\.git|\.\.)(?:/|$)", re.IGNORECASE)
+"""A part of a path that leads to what is no file of a repository."""
 READABLE = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
 """What to do where a repository can't be read."""
 EXAMPLE = (
@@ -51,9 +58,31 @@ class Source:
         return origin_in(self.remote or self.address)
 
     @property
+    def ref(self) -> str:
+        """Its branch as git names it; `HEAD` is the default branch."""
+        return f"refs/heads/{self.branch}" if self.branch else "HEAD"
+
+    @property
     def shown(self) -> str:
         """The address without user and token."""
-        return without_user(self.address)
+        return public(self.address)
+
+    def seen(self, row: Repository) -> Repository:
+        """Return what a lake knows of the repository, with what this source says of it now."""
+        now = format_time(datetime.now(UTC))
+        return replace(
+            row,
+            address=self.shown,
+            origin=self.origin,
+            first_seen_at=row.first_seen_at or now,
+            last_seen_at=now,
+            orbit_version=version("orbit-registry"),
+            forge_id=self.forge_id or row.forge_id,
+            is_fork=self.is_fork,
+            is_archived=self.is_archived,
+            is_expected=True,
+            source=self.named_by,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +93,59 @@ class Problem:
     message: str
 
 
-def sources_in(arguments: Sequence[str], *, api: str = "") -> tuple[list[Source], list[Problem]]:
-    """Return the repositories that arguments name, each once, and the entries that can't be used.
+@dataclass(slots=True)
+class Sources:
+    """The repositories that arguments name, each once."""
+
+    repositories: list[Source] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    origins: set[str] = field(default_factory=set)
+    """The lists, folders and accounts that were read."""
+
+
+def sources_in(arguments: Sequence[str], *, api: str = "") -> Sources:
+    """Return the repositories that arguments name, and the entries that can't be used.
 
     An argument is a file (YAML, JSON, or an address a line), a folder with checkouts, or an account
     of a forge: `github:acme`, `gitlab:acme/platform`, `gitea:acme` with the address of its `api`.
+    A forge that does not answer is a problem, and the other arguments are read.
 
     Raises:
         UsageError: an argument is none of these.
-        LakeError: a forge does not answer.
     """
-    sources: dict[str, Source] = {}
-    problems: list[Problem] = []
+    result = Sources()
+    by_name: dict[str, Source] = {}
     for argument in arguments:
-        for entry in _entries(argument, api):
+        origin = origin_name(argument, api)
+        try:
+            entries = list(_entries(argument, api))
+        except LakeError as error:
+            result.problems.append(Problem(argument, f"{error.message}; {error.hint}"))
+            continue
+
+        result.origins.add(origin)
+        for entry in entries:
             if isinstance(entry, Problem):
-                problems.append(entry)
+                result.problems.append(entry)
                 continue
 
-            before = sources.get(entry.name)
-            if before is None:
-                sources[entry.name] = replace(entry, named_by=origin_name(argument, api))
-            elif before.address != entry.address:
+            # A file system may take names that differ in case for one.
+            before = by_name.setdefault(entry.name.casefold(), replace(entry, named_by=origin))
+            if not _is_same(before, entry):
                 message = f"{entry.name} is {before.shown} and {entry.shown}; give one a `name`"
-                problems.append(Problem(argument, message))
+                result.problems.append(Problem(argument, message))
 
-    return list(sources.values()), problems
+    result.repositories = list(by_name.values())
+    return result
+
+
+def _is_same(first: Source, second: Source) -> bool:
+    """Say whether two entries with one name mean the same state of one repository."""
+    if (first.branch, first.folder) != (second.branch, second.folder):
+        return False
+
+    host = origin_in(first.address)
+    return first.address == second.address or (bool(host) and host == origin_in(second.address))
 
 
 def origin_name(argument: str, api: str = "") -> str:
@@ -98,7 +154,7 @@ def origin_name(argument: str, api: str = "") -> str:
     if path.exists():
         return str(path.resolve())
 
-    return f"{argument} {api}".strip()
+    return public(f"{argument} {api}".strip())
 
 
 def _entries(argument: str, api: str) -> Iterator[Source | Problem]:
@@ -122,9 +178,15 @@ def _checkouts(folder: Path) -> Iterator[Source | Problem]:
     waiting = [(root, 0)]
     while waiting:
         current, depth = waiting.pop(0)
-        if (current / ".git").exists() or _is_bare(current):
+        try:
+            entries = {entry.name: entry for entry in sorted(current.iterdir())}
+        except OSError as error:
+            yield Problem(str(current), f"it can't be read: {error.strerror}")
+            continue
+
+        if ".git" in entries or {"HEAD", "objects", "refs"} <= entries.keys():
             remote = Git(current).origin() or ""
-            here = path_in(str(current.relative_to(root))) or current.name
+            here = path_in(str(current.relative_to(root))) or path_in(current.name)
             # A checkout has the name under which its repository would push itself.
             name = path_in(remote) if origin_in(remote) else here
             fields = {"address": str(current), "name": name, "remote": remote}
@@ -133,14 +195,10 @@ def _checkouts(folder: Path) -> Iterator[Source | Problem]:
 
         if depth < DEEPEST:
             waiting += [
-                (each, depth + 1)
-                for each in sorted(current.iterdir())
-                if each.is_dir() and not each.is_symlink() and each.name != ".git"
+                (entry, depth + 1)
+                for entry in entries.values()
+                if entry.is_dir() and not entry.is_symlink()
             ]
-
-
-def _is_bare(folder: Path) -> bool:
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()
 
 
 def _listed(file: Path) -> Iterator[Source | Problem]:
@@ -148,18 +206,22 @@ def _listed(file: Path) -> Iterator[Source | Problem]:
     if file.stat().st_size > LARGEST:
         raise UsageError(f"{file} has more than {LARGEST >> 20} MB", hint="split the list")
 
-    text = file.read_text("utf-8", "replace")
+    text = file.read_text("utf-8-sig", "replace")
+    if "\0" in text:
+        raise UsageError(f"{file} is no text in UTF-8", hint=f"write {EXAMPLE}")
+
+    folder = file.absolute().parent
     if file.suffix not in (".yaml", ".yml", ".json"):
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             address = line.partition(" #")[0].strip()
             if address and not address.startswith("#"):
-                yield _source({"address": address}, f"{file}:{number}")
+                yield _source({"address": address}, f"{file}:{number}", folder)
         return
 
     try:
         data = load(text)
-    except OrbitError as error:
-        raise UsageError(f"{file}: {error.message}", hint=EXAMPLE) from None
+    except YamlProblemError as error:
+        raise UsageError(f"{file}: {error}", hint=EXAMPLE) from None
 
     entries = data.get("repositories") if isinstance(data, dict) else data
     if not isinstance(entries, list):
@@ -167,10 +229,12 @@ def _listed(file: Path) -> Iterator[Source | Problem]:
 
     for number, entry in enumerate(entries, 1):
         fields = entry if isinstance(entry, dict) else {"address": entry}
-        yield _source(fields, f"{file}, entry {number}")
+        yield _source(fields, f"{file}, entry {number}", folder)
 
 
-def _source(fields: Mapping[str, object], where: str) -> Source | Problem:
+def _source(
+    fields: Mapping[str, object], where: str, folder_of_list: Path | None = None
+) -> Source | Problem:
     unknown = [str(key) for key in fields if key not in (*KEYS, *LISTED)]
     if unknown:
         return Problem(where, f"{unknown[0]!r} is no key; there is {', '.join(KEYS)}")
@@ -181,27 +245,43 @@ def _source(fields: Mapping[str, object], where: str) -> Source | Problem:
         return Problem(where, f"{wrong[0]} is no text")
 
     address, name, branch, folder = (str(texts[key]).strip() for key in KEYS)
-    if not address or _REFUSED.match(address) or _CONTROL.search(address):
-        return Problem(where, f"{without_user(address)!r} is no address of a repository")
-
-    if branch.startswith("-") or _CONTROL.search(branch):
-        return Problem(where, f"{branch!r} is no branch")
-
-    if folder.startswith("/") or ".." in folder.split("/"):
-        return Problem(where, f"{folder!r} leads out of the repository")
+    problem = _problem_of(address, branch, folder)
+    if problem:
+        return Problem(where, problem)
 
     try:
         name = valid_repository(name or path_in(address))
     except UsageError as error:
-        return Problem(where, error.message)
+        return Problem(where, f"{public(error.message)}; give it a `name`")
+
+    if folder_of_list is not None and "://" not in address and not origin_in(address):
+        address = str(folder_of_list / Path(address).expanduser())
 
     return Source(
         address=address,
         name=name,
         branch=branch,
-        folder=folder,
+        folder=folder.strip("/"),
         remote=str(fields.get("remote") or ""),
         forge_id=str(fields.get("forge_id") or ""),
         is_fork=fields.get("is_fork") is True,
         is_archived=fields.get("is_archived") is True,
     )
+
+
+def _problem_of(address: str, branch: str, folder: str) -> str:
+    """Return why the fields of an entry can't be used; no message has what may be a secret."""
+    if not address or _REFUSED.match(address) or _CONTROL.search(address):
+        return f"{public(address)!r} is no address of a repository"
+
+    odd = _NOT_IN_ADDRESS.search(public(address))
+    if odd and origin_in(address):
+        return f"an address has no {odd[0]!r}; a branch has a key: {EXAMPLE}"
+
+    if branch.startswith("-") or _CONTROL.search(branch):
+        return f"{branch!r} is no branch"
+
+    if folder.startswith("/") or _PART.search(folder) or _CONTROL.search(folder):
+        return f"{folder!r} is no folder of a repository"
+
+    return ""

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from orbit_fleet.database import VIEWS_SQL
+from orbit_fleet.database import VIEWS_SQL, refuse_unknown, scope_match_sql
 from orbit_fleet.lake import TABLES_SQL, Lake
 from orbit_registry.errors import LakeError, UsageError
+from orbit_registry.snapshot.export import quoted
 from orbit_registry.snapshot.query import QueryResult
 
 REMOTE = "SPARK_REMOTE"
@@ -24,6 +25,8 @@ PORT = 15002
 SECONDS = 10.0
 """How long a server is waited for."""
 _EXTRA = "pip install 'orbit-registry[spark]'"
+_SCOPE_MATCH = re.compile(r"\bscope_match\(\s*('(?:[^']|'')*')\s*\)", re.IGNORECASE)
+"""A call of DuckDB's macro, which Spark has not."""
 _TABLE = re.compile(r"CREATE TABLE lake_(?P<name>\w+) \((?P<columns>.+)\)\s*\Z", re.DOTALL)
 
 
@@ -55,12 +58,16 @@ def question_in_spark(sql: str) -> str:
     Raises:
         UsageError: it is no question, or more than one: a question changes nothing on the cluster.
     """
-    translated = in_spark(sql)
+    translated = in_spark(_SCOPE_MATCH.sub(_expanded, sql))
     if len(translated) != 1 or not _only_reads(translated[0]):
         hint = "ask one SELECT (or FROM …); a question changes nothing"
         raise UsageError("this is not a question", hint=hint)
 
     return translated[0]
+
+
+def _expanded(call: re.Match[str]) -> str:
+    return f"({scope_match_sql(call[1])}) AS scope_match"
 
 
 def _only_reads(statement: str) -> bool:
@@ -83,25 +90,27 @@ def schemas() -> dict[str, str]:
 
 
 def answers(
-    lake: Lake, questions: Sequence[str], rows: int, *, on_engine: str = ""
+    lake: Lake, questions: Sequence[str], rows: int, address: str, repository: str | None
 ) -> list[QueryResult]:
     """Return the first rows of Spark's answers to DuckDB's questions.
-
-    `on_engine` is the lake's address as the cluster knows it, such as `s3a://decisions/lake`.
 
     Raises:
         UsageError: a package or the server's address is missing.
         LakeError: Spark failed.
     """
     lake.check()
-    root = (on_engine or lake.store.path("")).rstrip("/")
+    root = (address or lake.store.path("")).rstrip("/")
     translated = [question_in_spark(sql) for sql in questions]
     views = in_spark(VIEWS_SQL.read_text("utf-8"))
+    condition = "repository <> '-'"
+    if repository is not None:
+        refuse_unknown(lake, repository)
+        condition = f"repository = {quoted(repository)}"
 
     with _session() as spark:
         for table, schema in schemas().items():
             frame = spark.read.schema(schema).parquet(f"{root}/{table}")
-            frame.filter("repository <> '-'").createOrReplaceTempView(f"lake_{table}")
+            frame.filter(condition).createOrReplaceTempView(f"lake_{table}")
 
         for statement in views:
             spark.sql(

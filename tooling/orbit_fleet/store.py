@@ -42,7 +42,7 @@ class Store:
                 "the address of the lake is empty", hint="a shell variable may be unset"
             )
 
-        with self._reported():
+        with self.reported():
             try:
                 filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
             except (ImportError, ValueError) as error:
@@ -83,7 +83,7 @@ class Store:
 
     def names(self, folder: str) -> list[str]:
         """Return the files below a folder by name, without those that are being written."""
-        with self._reported():
+        with self.reported():
             self.files.invalidate_cache(posixpath.join(self.root, folder))
 
             try:
@@ -96,13 +96,13 @@ class Store:
 
     def has(self, name: str) -> bool:
         """Say whether there is a file of that name."""
-        with self._reported():
+        with self.reported():
             self.files.invalidate_cache(posixpath.join(self.root, posixpath.dirname(name)))
             return bool(self.files.isfile(posixpath.join(self.root, name)))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None without one."""
-        with self._reported():
+        with self.reported():
             try:
                 return bytes(self.files.cat_file(posixpath.join(self.root, name)))
             except FileNotFoundError as error:
@@ -112,7 +112,7 @@ class Store:
     def replace(self, file: Path, name: str) -> None:
         """Put a file into the lake under a name; readers see the old file or the new one, whole."""
         target = posixpath.join(self.root, name)
-        with self._reported():
+        with self.reported():
             if not self.is_local:
                 self.files.put_file(str(file), target)
                 return
@@ -121,7 +121,7 @@ class Store:
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are gone are no error."""
-        with self._reported():
+        with self.reported():
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
                     self.files.rm_file(posixpath.join(self.root, name))
@@ -132,7 +132,7 @@ class Store:
 
     def foreign_file(self) -> str | None:
         """Return the name of the first file or folder in a folder that is no lake yet."""
-        with self._reported():
+        with self.reported():
             self.files.invalidate_cache(self.root)
 
             try:
@@ -151,14 +151,15 @@ class Store:
             return next((name for name in names if not name.startswith(TEMPORARY)), None)
 
     @contextlib.contextmanager
-    def _reported(self) -> Iterator[None]:
+    def reported(self) -> Iterator[None]:
+        """Turn what a store, or the database that writes to it, fails with into one error."""
         try:
             yield
         except OrbitError:
             raise
         except Exception as error:  # noqa: BLE001 - each object store raises its own errors
             reason = self._without_user(error) or type(error).__name__
-            hint = "see that the address is right, and that you may read and write there"
+            hint = "is the address right, may you write there, and is there space?"
             raise LakeError(f"{self.address}: {reason}", hint=hint) from None
 
 

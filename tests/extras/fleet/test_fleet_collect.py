@@ -348,10 +348,10 @@ ENTRIES = {
 def test_an_entry_that_is_no_repository_is_named(tmp_path: Path, address: str) -> None:
     entries = [{"address": address}, {"address": "https://forge.example/acme/shop"}]
     write(tmp_path, "list.json", json.dumps(entries))
-    sources, problems = sources_in([str(tmp_path / "list.json")])
-    assert [source.name for source in sources] == ["acme/shop"]
-    assert ENTRIES[address] in problems[0].message
-    assert "secret" not in problems[0].message
+    read = sources_in([str(tmp_path / "list.json")])
+    assert [source.name for source in read.repositories] == ["acme/shop"]
+    assert ENTRIES[address] in read.problems[0].message
+    assert "secret" not in read.problems[0].message
 
 
 @pytest.mark.parametrize(
@@ -360,24 +360,24 @@ def test_an_entry_that_is_no_repository_is_named(tmp_path: Path, address: str) -
         ({"address": "https://f.example/a", "brunch": "x"}, "'brunch' is no key"),
         ({"address": 7}, "address is no text"),
         ({"address": "https://f.example/a", "branch": "-x"}, "is no branch"),
-        ({"address": "https://f.example/a", "folder": "../x"}, "leads out"),
+        ({"address": "https://f.example/a", "folder": "../x"}, "is no folder"),
         ({"address": "https://f.example/a", "name": "../x"}, "is no name"),
         (None, "no address"),
     ],
 )
 def test_a_wrong_field_is_named(tmp_path: Path, entry: object, message: str) -> None:
     write(tmp_path, "list.json", json.dumps([entry]))
-    sources, problems = sources_in([str(tmp_path / "list.json")])
-    assert sources == []
-    assert isinstance(problems[0], Problem)
-    assert message in problems[0].message
+    read = sources_in([str(tmp_path / "list.json")])
+    assert read.repositories == []
+    assert isinstance(read.problems[0], Problem)
+    assert message in read.problems[0].message
 
 
 def test_two_addresses_with_one_name_are_a_problem(tmp_path: Path) -> None:
     write(tmp_path, "list.txt", "https://a.example/acme/shop\nhttps://b.example/acme/shop\n")
-    sources, problems = sources_in([str(tmp_path / "list.txt")])
-    assert (len(sources), len(problems)) == (1, 1)
-    assert "give one a `name`" in problems[0].message
+    read = sources_in([str(tmp_path / "list.txt")])
+    assert (len(read.repositories), len(read.problems)) == (1, 1)
+    assert "give one a `name`" in read.problems[0].message
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -445,8 +445,9 @@ def test_an_account_of_a_forge_is_listed_page_by_page(
         listed(name, f"acme/r{number}", f"https://x.example/r{number}", number, fork=number == 2)
         for number in range(5)
     ]
-    sources, problems = sources_in([f"{name}:acme"], api=forge)
-    assert problems == []
+    read = sources_in([f"{name}:acme"], api=forge)
+    sources = read.repositories
+    assert read.problems == []
     assert sorted(source.name for source in sources) == [f"acme/r{number}" for number in range(5)]
     assert [source.name for source in sources if source.is_fork] == ["acme/r2"]
     assert {source.forge_id for source in sources} == {"0", "1", "2", "3", "4"}
@@ -455,7 +456,7 @@ def test_an_account_of_a_forge_is_listed_page_by_page(
 
 def test_an_account_may_be_a_person_and_may_be_missing(forge: str, tmp_path: Path) -> None:
     Pages.entries = [listed("github", "ada/r0", "https://x.example/r0", 0)]
-    assert [each.name for each in sources_in(["github:ada"], api=forge)[0]] == ["ada/r0"]
+    assert [each.name for each in sources_in(["github:ada"], api=forge).repositories] == ["ada/r0"]
     words = ("fleet", "collect", "github:nobody", "--lake", "lake", "--api", forge)
     assert "has no account 'nobody'" in orbit(tmp_path, *words, code=2)
 

@@ -2,6 +2,7 @@
 object store, in its own process.
 """
 
+import json
 import os
 import socket
 import subprocess
@@ -15,14 +16,42 @@ from typing import Any
 import pytest
 from tests.acceptance.conftest import orbit
 from tests.bench.fleet import make_lake
-from tests.extras.fleet.conftest import serve_objects
+from tests.extras.fleet.conftest import push, serve_objects
+from tests.files import commit, make_workspace, write_learning
 
+from orbit_fleet.database import Engine
+from orbit_fleet.engines import answers
 from orbit_fleet.lake import Lake
 from orbit_fleet.report import report
 from orbit_fleet.spark import question_in_spark
 from orbit_registry.errors import UsageError
 
 BUCKET = "decisions"
+ENGINES = ("spark", "duckdb")
+GLOBS = (
+    ("src/app.py",),
+    ("src/**", "!src/old/**"),
+    ("*.py",),
+    ("**/test/*.py",),
+    ("src/*/api/[a-c]?.ts",),
+    ("Makefile",),
+    ("docs/{guide,design}/**/*.md",),
+    ("src/a+b/(c)/**",),
+)
+PATHS = (
+    "src/app.py",
+    "src/old/app.py",
+    "src/x/api/ab.ts",
+    "src/x/api/zz.ts",
+    "lib/test/x.py",
+    "test",
+    "Makefile",
+    "lib/Makefile",
+    "docs/guide/a/b.md",
+    "docs/design/b.md",
+    "src/a+b/(c)/d.txt",
+    "a.pyc",
+)
 needs_server = pytest.mark.skipif(
     not find_spec("pysail") or not find_spec("pyspark"),
     reason="needs a Spark Connect server: `nox -s fleet` brings it",
@@ -96,8 +125,8 @@ def server(
 
 
 def texts(lake: Lake, engine: str, on_engine: str = "") -> dict[str, str]:
-    answers = report(lake, None, rows=10_000, engine=engine, on_engine=on_engine)
-    return {answer.question.name: answer.result.render("csv") for answer in answers}
+    reported = report(lake, None, rows=10_000, engine=Engine(engine, on_engine))
+    return {answer.question.name: answer.result.render("csv") for answer in reported}
 
 
 @needs_server
@@ -116,15 +145,55 @@ def test_spark_answers_as_duckdb_does(
     assert sum(text.count("\n") > 1 for text in by_spark.values()) >= len(by_spark) - 1
 
 
+ASKED = (
+    ("query", "SELECT kind, count(*) AS n FROM records WHERE title ILIKE '%part 5%' GROUP BY kind"),
+    ("query", "FROM scope_match('src/m7/a.py') ORDER BY repository, id"),
+    ("query", "FROM scope_match('src/m7/it''s.py') ORDER BY repository, id"),
+    ("query", "SELECT count(*) AS n FROM records", "--repository", "acme/r1"),
+    ("search", "tool", "part", "5"),
+    ("search", "tool", "part", "5", "--all"),
+    ("search", "R-7"),
+    ("explain", "src/m7/a.py", "--repository", "acme/r1"),
+    ("show", "R-8", "--repository", "acme/r1"),
+)
+"""Questions at each door that both engines answer."""
+
+
 @needs_server
 @pytest.mark.timeout(300)
-def test_a_question_of_ones_own_is_asked_of_spark(
-    lake: Lake, server: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("words", ASKED, ids=" ".join)
+def test_each_door_gives_the_rows_of_duckdb(
+    lake: Lake,
+    server: tuple[str, dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
 ) -> None:
     monkeypatch.setenv("SPARK_REMOTE", server[0])
-    sql = "SELECT kind, count(*) AS n FROM records WHERE title ILIKE '%part 5%' GROUP BY kind"
-    words = ("fleet", "query", sql, "--lake", lake.given, "--format", "csv")
-    assert orbit(Path.cwd(), *words, "--engine", "spark") == orbit(Path.cwd(), *words)
+    words = ("fleet", *words, "--lake", lake.given, "--format", "json")
+    by_spark = json.loads(orbit(Path.cwd(), *words, "--engine", "spark"))["data"]
+    assert by_spark == json.loads(orbit(Path.cwd(), *words))["data"]
+    assert by_spark
+
+
+@needs_server
+@pytest.mark.timeout(300)
+def test_scopes_mean_the_same_in_both_engines(
+    tmp_path: Path, server: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "one"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    make_workspace(root)
+    for number, globs in enumerate(GLOBS, 1):
+        write_learning(root, number, scope={"paths": list(globs)})
+    commit(root)
+    push(root, tmp_path / "lake")
+    monkeypatch.setenv("SPARK_REMOTE", server[0])
+    lake = Lake(str(tmp_path / "lake"))
+    for path in PATHS:
+        sql = f"SELECT id, pattern FROM scope_match('{path}') ORDER BY id"
+        (by_spark,), (by_duckdb,) = (answers(lake, [sql], Engine(name)) for name in ENGINES)
+        assert by_spark.rows == by_duckdb.rows, path
 
 
 @needs_server

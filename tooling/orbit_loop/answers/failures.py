@@ -78,7 +78,11 @@ def fail(
         following = []
         outcome = f"would write {'a failure' if is_new else record.path}; nothing is written"
 
-    return Answer(data, f"{state_text(data)}\n  {outcome}", following, record_ids=[record.id])
+    lines = [state_text(data), f"  {outcome}"]
+    if record.status.waits and record.globs and not dry_run:
+        lines.append(f"  no edit shows it before a person accepts it: orbit accept {record.id}")
+
+    return Answer(data, "\n".join(lines), following, record_ids=[record.id])
 
 
 def _checked(call: Call, target: failures.Target, now: datetime) -> Answer:

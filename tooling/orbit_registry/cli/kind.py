@@ -2,11 +2,13 @@
 and those of its status table.
 """
 
+from __future__ import annotations
+
 import copy
 import hashlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -15,7 +17,6 @@ from orbit_registry.answers.arguments import OF_FILES
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
-from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.cli.fields import (
     MANAGED,
     add_options,
@@ -58,6 +59,9 @@ from orbit_registry.repository.writer import fields_of
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.duplicates import Neighbour
 
 _EXAMPLE = '"Retry uploads with a new token"'
 
@@ -300,6 +304,8 @@ def _add(
         registry.collection.records.of_kind(kind.name),
         partial(_refuse_duplicate, kind, task=task),
     )
+    from orbit_registry.checks.duplicates import refusing_copies
+
     record = registry.add(
         kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse)
     )

@@ -7,7 +7,6 @@ last newline shift nothing. Code and HTML blocks have no structure.
 from __future__ import annotations
 
 import contextlib
-import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -18,7 +17,6 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import unquote
 
 from orbit_registry.formats.position import Position, Span, TextLines
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     InlineRule = Callable[[StateInline, bool], bool]
     BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
-SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")  # suffixes of Markdown files, in lower case
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
@@ -144,28 +141,6 @@ class Document:
             count[name] += 1
 
         return anchors
-
-
-def is_markdown(name: str) -> bool:
-    """Say by its name whether a file is Markdown."""
-    return name.lower().endswith(SUFFIXES)
-
-
-def split_link(target: str) -> tuple[str, str]:
-    """Return the file that a link's target names, without its query, and the anchor there."""
-    file, _, anchor = target.partition("#")
-    return unquote(file.partition("?")[0]), unquote(anchor)
-
-
-def path_from_root(file: str, folder: str) -> str:
-    """Return the path from the root of a file that a text in a folder names.
-
-    A leading slash is the root.
-    """
-    if file.startswith("/"):
-        folder = ""
-
-    return posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
 
 
 def slug(text: str) -> str:

@@ -128,6 +128,11 @@ class Record:
         return self.status.phase
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether no person decided about it: it waits for a verdict, or states no status."""
+        return self.status.waits or self.phase == "pending"
+
+    @property
     def is_rejected(self) -> bool:
         """Whether a review rejected it."""
         return self.phase == "closed" and self.kind.is_rejection(self.status)

@@ -19,7 +19,7 @@ from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document, template_from
 from orbit_registry.formats.adr.vocabulary import COST_PROMPT, language_of_status
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.wording import MARKS
 from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import document_text

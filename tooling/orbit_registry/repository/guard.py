@@ -199,21 +199,26 @@ def refuse_for_agent(
 
 
 def _refuse_overreach(before: Record | None, after: Record | None) -> None:
-    """Raise where an agent's live record would outrank or outlast reviewed ones,
-    or change a person's.
+    """Raise where an agent's live record would be shown without a review, outrank or outlast
+    reviewed ones, or change one that a person wrote or accepted.
     """
     if after is None or after.phase != "live":
         return
 
-    if before is not None and before.role == "human":
+    if before is not None and (before.role == "human" or before.status.pushed):
         old, new = before.data, after.data
         changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
         forbidden = ", ".join(sorted(changed - AGENT_EDITABLE))
         if forbidden:
-            message = f"{before.id} is what a person said; an agent may not change its {forbidden}"
+            whose = "what a person said" if before.role == "human" else before.status.name
+            message = f"{before.id} is {whose}; an agent may not change its {forbidden}"
             raise RefusedError(message, hint=BY_A_PERSON)
 
         return
+
+    if after.status.pushed:
+        message = f"an agent may not make a {after.kind.label.lower()} {after.status.name}"
+        raise RefusedError(message, hint=BY_A_PERSON)
 
     days = after.data.get("ttl_days")
     is_long = "expires_at" in freshness_fields(after) or (

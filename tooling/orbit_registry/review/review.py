@@ -87,9 +87,10 @@ def decide(
     the same verdict again changes nothing.
     """
     status = record.status
-    if record.phase == phase and (phase == "live" or record.kind.is_rejection(status)):
+    is_so = record.phase == phase and not record.is_undecided
+    if is_so and (phase == "live" or record.kind.is_rejection(status)):
         return transition(workspace, record, status.name, author, review, dry_run=dry_run)
-    if record.phase != "pending":
+    if not record.is_undecided:
         hint = f"`orbit show {record.id}` says who decided; `orbit review` lists what waits"
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
 

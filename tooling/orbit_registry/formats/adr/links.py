@@ -23,7 +23,8 @@ from orbit_registry.formats.adr.relations import (
 )
 from orbit_registry.formats.adr.status_line import is_open_choice, normalise_status
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.markdown import is_markdown, within
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import within
 from orbit_registry.formats.position import Position, Span
 
 RELS = frozenset(get_args(Rel))

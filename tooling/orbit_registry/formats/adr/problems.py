@@ -28,9 +28,7 @@ from orbit_registry.formats.adr.vocabulary import (
     is_of_two_orders,
 )
 from orbit_registry.formats.citations import find_citations
-from orbit_registry.formats.markdown import (
-    is_markdown,
-)
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import Position, Problem
 from orbit_registry.formats.untrusted import cut
 

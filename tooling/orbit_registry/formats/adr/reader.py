@@ -55,20 +55,13 @@ from orbit_registry.formats.adr.problems import BLANK_TITLE, UNNAMED, short
 from orbit_registry.formats.adr.table_style import row_facts, title_and_number
 from orbit_registry.formats.adr.vocabulary import (
     field_of,
-    is_iso_date,
     word_set,
 )
 from orbit_registry.formats.adr.zones import content_end, log_header, single_header
 from orbit_registry.formats.citations import Citation, find_citations
-from orbit_registry.formats.markdown import (
-    Cell,
-    Document,
-    Heading,
-    Table,
-    is_markdown,
-    parse_markdown,
-    within,
-)
+from orbit_registry.formats.dates import is_iso_date
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import Cell, Document, Heading, Table, parse_markdown, within
 from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
 

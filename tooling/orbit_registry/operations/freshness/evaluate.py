@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, UsageError, did_you_mean
@@ -27,7 +27,6 @@ from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
-from orbit_registry.workspace.cache import Cache, digest
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import inside, is_inside
 from orbit_registry.workspace.git import Git
@@ -271,7 +270,6 @@ class FreshnessReport:
     now: datetime
     config: Config
     dependencies: Dependencies = field(default_factory=Dependencies)  # what was looked at
-    cache: Cache = field(default_factory=partial(Cache, None, ""))
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:
@@ -308,20 +306,9 @@ class FreshnessReport:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """How many of the files each glob matches; one that matches none is left out.
-
-        While the files stay, only globs that are new are matched.
-        """
+        """How many of the files each glob matches; one that matches none is left out."""
         globs = set().union(*(paths for _, paths in self.scoped))
-        key = digest("\0".join(self.files))
-        counted: dict[str, int] = self.cache.recall("glob counts", key) or {}
-        new = globs - counted.keys()
-        if new:
-            counted |= dict.fromkeys(new, 0)
-            counted |= count_matches(new, self.files)
-            self.cache.remember("glob counts", key, counted)
-
-        return {glob: counted[glob] for glob in sorted(globs) if counted[glob]}
+        return count_matches(globs, self.files)
 
     @cached_property
     def dead(self) -> Mapping[str, tuple[str, ...]]:
@@ -404,7 +391,6 @@ def evaluate_freshness(
         moment,
         workspace.config,
         dependencies,
-        workspace.cache,
     )
 
 
