@@ -243,7 +243,7 @@ def refuse_missing_evidence(workspace: Workspace, evidence: object) -> None:
             continue
 
         names = _names_of(str(entry.get("reference")))
-        if not is_inside(workspace.root, names[-1]):  # whoever writes the record refuses it
+        if not is_inside(workspace.root, names[-1]):  # the writer of records refuses it
             continue
 
         is_here = any(os.path.lexists(workspace.root / name) for name in names)
