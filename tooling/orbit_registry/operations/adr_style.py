@@ -231,8 +231,8 @@ def new_text(
 
 
 def _fullest_first(texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the neighbours; in a folder of mixed forms, the form that states most of context,
-    decision and date comes first, unless hardly any has it.
+    """Return the neighbours; in a folder of mixed forms, the form that has a context and a date
+    comes first, unless hardly any has it.
     """
     parts = {path: _parts_of(path, text) for path, text in texts}
     often = Counter(parts.values())
@@ -246,7 +246,7 @@ def _parts_of(path: str, text: str) -> frozenset[str]:
     if entry is None:
         return frozenset()
 
-    keys = {section.key for section in entry.sections} & {"context", "decision"}
+    keys = {section.key for section in entry.sections} & {"context"}
     if entry.date_span is not None:
         keys.add("date")
 

@@ -183,7 +183,8 @@ def _read_lines(header: Header) -> Iterator[Fact]:
                 if more is not None:
                     yield from value_facts(text, *more, "line")
 
-            below = _alone(text, open_key, line.start, line.end) if pair is None else None
+            is_open = pair is None and open_key in ("status", "date")
+            below = _value_alone(text, open_key, line) if is_open else None
             if below is not None:
                 yield from value_facts(text, open_key, below, "line")
 
@@ -235,20 +236,6 @@ def _value_below(text: str, current: tuple[str, Span] | None, line: Span) -> Spa
         return None
 
     return _value_alone(text, current[0], line)
-
-
-def _alone(text: str, key: str, start: int, end: int) -> Span | None:
-    """Return the span of a line that is little more than a status or a date, below a bare key:
-    `**Status:**`.
-    """
-    bullet = _BULLET.match(text, start, end)
-    content = text[bullet.end() if bullet else start : end].strip()
-    is_date = key == "date" and read_date(content) is not None and len(content) <= _SHORT
-    if not is_date and not (key == "status" and _is_status(content)):
-        return None
-
-    at = text.index(content, start)
-    return Span(at, at + len(content))
 
 
 def _mark_above(text: str, start: int) -> int:

@@ -243,11 +243,11 @@ def refuse_missing_evidence(workspace: Workspace, evidence: object) -> None:
             continue
 
         names = _names_of(str(entry.get("reference")))
-        is_here = any(is_inside(workspace.root, name) for name in names)
-        if is_here and any(os.path.lexists(workspace.root / name) for name in names):
+        if not is_inside(workspace.root, names[-1]):  # the writer of records refuses it
             continue
 
-        if names[-1] in workspace.git.not_checked_out:
+        is_here = any(os.path.lexists(workspace.root / name) for name in names)
+        if is_here or names[-1] in workspace.git.not_checked_out:
             continue
 
         tracked, untracked = workspace.git.files()
