@@ -92,6 +92,8 @@ class Change:
             self._add_submodule(name, files)
         if step.get("commit", True):
             self._commit(step)
+        if "tag" in step:
+            self.git(self.root, "tag", step["tag"])
         if "sparse" in step:
             self.git(self.root, "sparse-checkout", "set", "--no-cone", *step["sparse"])
 

@@ -187,8 +187,7 @@ class Resolution:
     @cached_property
     def dirty(self) -> frozenset[str]:
         """Files that differ from the index."""
-        options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
-        return frozenset(self.state.git.run_names("diff", *options))
+        return frozenset(self.state.git.differing())
 
     def draft_files(self) -> None:
         """Draft each file that conflicts, moves or cites an id that changes,
