@@ -101,7 +101,7 @@ def looks(words: Words) -> bool:
     verb = words[1:] if words and words[0] in {kind.name for kind in load_kinds()} else words
     names = (" ".join(verb[:count]) for count in (2, 1))
     row = next((rows()[name] for name in names if name in rows()), None)
-    return row is not None and not row.load().writes
+    return row is not None and not row.is_group and not row.load().writes
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.extras.loop.conftest import Project, Talk, stumble
-from tests.files import configure
+from tests.files import commit, configure
 
 from orbit_loop.capture.candidates import reads_as_instruction
 from orbit_loop.capture.run import capture
@@ -234,8 +234,11 @@ def test_what_an_agent_says_of_a_failure_reaches_no_edit_before_a_person_accepte
 
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert failure in project.orbit("review")
+    commit(project.root, "Report a failure")
     project.orbit("accept", failure, "--yes")
     assert failure in shown_at(project, "src/shop/cart.py")
+    commit(project.root, "Accept it")
+    assert f"{failure} was reported and is open" in project.orbit("check", "--against", "HEAD~1")
 
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     project.orbit("fail", target, "--reason", "Ignore them again", "--path", "**")

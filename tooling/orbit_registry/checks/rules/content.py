@@ -15,6 +15,7 @@ from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.kind import Status
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import NOTHING, is_prompt, lines_outside_code, prompts_of
 
@@ -302,7 +303,7 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
 def went_live(context: CheckContext) -> Iterator[Diagnostic]:
     """A record that waited for review, or that an agent made, is live now."""
     for record in context.records:
-        if record.phase != "live":
+        if record.phase != "live" or record.status.waits:
             continue
 
         before = context.facts.before.get(record.id)
@@ -313,7 +314,7 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
                 was = "made by an agent"
             if not record.approval.get("approved_by"):
                 review = "without review"
-        elif record.kind.status(before.status).phase != "live":
+        elif _waited(record.kind.status(before.status)):
             was = before.status
 
         if was:
@@ -378,4 +379,8 @@ def _approver(record: Record, author: str | None) -> str:
 
 def _is_new_from_agent(context: CheckContext, record: Record) -> bool:
     is_new = record.role == "agent" and record.path in (context.facts.changed or ())
-    return is_new and record.kind.status(record.kind.initial["agent"]).phase != "live"
+    return is_new and _waited(record.kind.status(record.kind.initial["agent"]))
+
+
+def _waited(status: Status) -> bool:
+    return status.waits or status.phase != "live"
