@@ -38,11 +38,12 @@ from orbit_registry.operations.adr_style import (
     only_entry,
 )
 from orbit_registry.operations.document_facts import FEATURE
-from orbit_registry.operations.edits import refuse_closed, refuse_date
 from orbit_registry.operations.lifecycle import NO_COST, entry_in, with_facts
 from orbit_registry.repository.codec import mapping_in
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, home_of, prompts_of
 from orbit_registry.repository.guard import (
+    refuse_closed,
+    refuse_date,
     refuse_hidden,
     refuse_inherited,
     refuse_secrets,

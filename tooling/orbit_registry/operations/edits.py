@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
-from orbit_registry.formats.dates import is_iso_date
+from orbit_registry.errors import InvalidRecordError, RefusedError
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository import writer
-from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.guard import refuse_closed, refuse_date, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import read_text
@@ -73,12 +72,6 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
         text = rewrite(after, data, order=record.kind.schema.properties)
         write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)])
         return writer.validated(text, record.kind, record.path)
-
-
-def refuse_closed(record: Record, hint: str = "add a new record instead") -> None:
-    """Raise when a record is closed."""
-    if record.phase == "closed":
-        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
 
 
 def update_adr(
@@ -147,9 +140,3 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
     from orbit_registry.operations.adr import document_with
 
     return document_with(workspace, old, new, facts)
-
-
-def refuse_date(text: str) -> None:
-    """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
-    if not is_iso_date(text):
-        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM")
