@@ -66,7 +66,7 @@ ROWS = click.option(
 
 def asking(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of what answers its question, and of what that may use."""
-    options = (
+    engine = (
         click.option(
             "--engine",
             "name",
@@ -83,6 +83,8 @@ def asking(command: Callable[..., None]) -> Callable[..., None]:
             metavar="DEST",
             help="The lake's address as the cluster knows it: s3a://….",
         ),
+    )
+    limits = (
         click.option(
             "--seconds",
             type=click.FloatRange(min=1),
@@ -117,7 +119,7 @@ def asking(command: Callable[..., None]) -> Callable[..., None]:
         command(asked_of=Engine(name, address, seconds, memory, spill), **arguments)
 
     result: Callable[..., None] = call
-    for option in reversed(options):
+    for option in reversed((*engine, *limits)):
         result = option(result)
 
     return result
