@@ -92,6 +92,10 @@ class Change:
             self._add_submodule(name, files)
         if step.get("commit", True):
             self._commit(step)
+        if "tag" in step:
+            self.git(self.root, "tag", step["tag"])
+        if "sparse" in step:
+            self.git(self.root, "sparse-checkout", "set", "--no-cone", *step["sparse"])
 
     def _add_submodule(self, name: str, files: dict[str, str]) -> None:
         """Put another repository, with some files in one commit, into a folder."""

@@ -112,3 +112,34 @@ def test_only_a_person_who_agrees_leaves(
 
     assert reason in orbit(root, "leave", *words, code=1)
     assert files(root) == before
+
+
+def test_each_line_that_goes_is_named_and_no_empty_folder_stays(git_repo: Path) -> None:
+    write(git_repo, "src/app.py", "x = 1\n")
+    commit(git_repo)
+    orbit(git_repo, "init", "--yes")
+    for agent in ("claude", "copilot", "opencode"):
+        orbit(git_repo, "hook", "install", agent)
+
+    orbit(git_repo, "hook", "install", "opencode", "--scope", "project")
+    planned = orbit(git_repo, "leave", "--dry-run")
+    done = orbit(git_repo, "leave", "--yes")
+
+    assert planned.count("(.gitignore)") == 3
+    assert done.count("(.gitignore)") == 3
+    assert "/.claude/" not in (git_repo / ".gitignore").read_text("utf-8")
+    folders = [path.name for path in git_repo.iterdir() if path.name.startswith(".")]
+    assert {".claude", ".github", ".opencode"}.isdisjoint(folders)
+
+
+def test_uninstall_leaves_a_folder_that_holds_more(git_repo: Path) -> None:
+    orbit(git_repo, "init", "--yes")
+    write(git_repo, ".github/workflows/ci.yml", "on: push\n")
+    orbit(git_repo, "hook", "install", "copilot")
+
+    assert "would be removed from .gitignore" in orbit(
+        git_repo, "hook", "uninstall", "copilot", "--dry-run"
+    )
+    orbit(git_repo, "hook", "uninstall", "copilot")
+
+    assert [path.name for path in (git_repo / ".github").iterdir()] == ["workflows"]

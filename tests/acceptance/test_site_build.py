@@ -187,9 +187,9 @@ def test_a_date_from_git_is_marked(
     index = (out / "adrs/index.html").read_text("utf-8")
     assert re.findall(r'<td class="orbit-col-date">(.*?)</td>', index) == [
         "2024-01-02",
-        "2023-05-06 <small>from git</small>",
+        "first committed 2023-05-06",
     ]
-    assert "<time>2023-05-06</time> <small>from git</small>" in (
+    assert "<time>first committed 2023-05-06</time>" in (
         out / "adrs/ADR-0001/index.html"
     ).read_text("utf-8")
 

@@ -36,6 +36,8 @@ SCRIPT = Path(__file__).parents[2] / "site-overrides/assets/orbit/explorer.js"
 MATCHES = "(cases) => cases.map(([form, path]) => globalThis.orbitPaths.matches(form, path))"
 SQL = """SELECT a.path, m.id, m.pattern
     FROM asked AS a, LATERAL (FROM scope_match(a.path)) AS m JOIN ranked() AS r ON r.id = m.id ORDER BY r.rank"""  # noqa: E501
+ALONE: dict[str, Any] = {"imports": {}, "cites": {}}
+RECORD: dict[str, Any] = {"id": "L-00000", "uses": []}
 APPLYING = """(asked) => asked.map(([data, paths]) => paths.map(
     (path) => globalThis.orbitPaths.applying(data, path).map(({ record, by }) => [record.id, by])))"""  # noqa: E501
 
@@ -74,7 +76,7 @@ def test_a_browser_reads_scopes_as_everything_else_does(script: Page) -> None:
             text: form_of(glob) for text in globs if isinstance(glob := parse_glob(text), Glob)
         }
         questions.append(
-            [{"globs": forms, "records": [{"id": "L-00000", "globs": list(forms)}]}, [path]]
+            [{**ALONE, "globs": forms, "records": [{**RECORD, "globs": list(forms)}]}, [path]]
         )
 
     answers = script.evaluate(APPLYING, questions)

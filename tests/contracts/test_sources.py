@@ -154,6 +154,7 @@ STARTS = {
     "orbit_registry/site/npm.py": "npm, in an empty folder",
     "orbit_registry/install/trial.py": "the hook that we would install",
     "orbit_registry/hook/refresh.py": "ourselves",
+    "orbit_registry/cli/encoding.py": "ourselves, with UTF-8 names of files",
     "orbit_fleet/collect.py": "ourselves, for one repository",
     "orbit_registry/mcp/proxy.py": "the server that its command line names",
 }

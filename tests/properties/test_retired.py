@@ -43,8 +43,10 @@ from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.views import card_html, listing, record_view
 from orbit_registry.site.words import items_html
+from orbit_registry.snapshot.rows import RouteRows
 
 KINDS = load_kinds()
+NO_ROUTES: RouteRows = {"imports": [], "code_citations": []}
 WORDS = [
     "amber",
     "basalt",
@@ -337,7 +339,7 @@ def box_row(world: World, record: Record, relations: Relations) -> str:
 
 def explorer_row(world: World, record: Record, relations: Relations) -> str:
     """Return the row of a record in the path explorer, with its heading in words."""
-    rows = json.loads(explorer.data(relations.records, 180.0))["records"]
+    rows = json.loads(explorer.data(relations.records, 180.0, NO_ROUTES))["records"]
     return json.dumps(next(row for row in rows if row["id"] == record.id))
 
 

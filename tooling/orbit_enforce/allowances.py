@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from orbit_enforce.kind import Match
+from orbit_registry.formats.letters import as_seen
 from orbit_registry.formats.syntax import comments_and_strings, line_starts, part_at
 
 MARK = "orbit: allow"
@@ -20,6 +21,8 @@ _FORM = re.compile(
 _NO_REASON_WORDS = "because fixme n/a na none nope ok okay reason reasons tbd todo why xxx yes"
 _NO_REASONS = frozenset(_NO_REASON_WORDS.split())
 """What people write where a reason is asked for, and that says none."""
+_ID = re.compile(r"(?:adr|l|r)-[0-9a-z]{4,9}")
+"""The id of a record, which says only what the name of the allowance says."""
 _SHORTEST = 3
 """Letters and digits of a reason; a letter outside of ASCII may be a word."""
 _COMMENT_OPENING = re.compile(r"[ \t#/*<!;%{(-]*")
@@ -66,11 +69,12 @@ def allows_in(path: str, text: str) -> Iterator[Allow]:
 
 def _reason(text: str) -> str:
     """Return a text if it says something, else nothing: `.` is no reason."""
-    words = text.casefold().strip(" \t.,;:!?…-_*/\"'`()")
+    words = as_seen(text).casefold().strip(" \t.,;:!?…-_*/\"'`()")
     letters = [letter for letter in words if letter.isalnum()]
     is_long = len(letters) >= _SHORTEST or not "".join(letters).isascii()
     is_one_letter = len(set(letters)) < 2 and "".join(letters).isascii()
-    return "" if words in _NO_REASONS or not is_long or is_one_letter else text
+    is_none = words in _NO_REASONS or _ID.fullmatch(words) is not None
+    return "" if is_none or not is_long or is_one_letter else text
 
 
 def allowances(

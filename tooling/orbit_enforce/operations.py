@@ -13,7 +13,7 @@ from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
-from orbit_registry.checks.report import diagnostic_lines
+from orbit_registry.checks.lines import diagnostic_lines
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.render.blocks import Block
 

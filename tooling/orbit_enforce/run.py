@@ -176,6 +176,11 @@ class Run:
             ):
                 reasons[path] = f"larger than {FILE_LIMIT:,} bytes"
 
+        absent = readers.keys() - values.keys() - reasons.keys()
+        if absent and self.change is not None:
+            left_out = absent & workspace.git.not_checked_out
+            reasons |= dict.fromkeys(left_out, "a sparse checkout leaves it out")
+
         not_run = {path: dict.fromkeys(readers[path], reason) for path, reason in reasons.items()}
         return values | {path: FileMatches({}, not_run=rows) for path, rows in not_run.items()}
 
@@ -193,8 +198,13 @@ class Run:
         return old.allows if old is not None else ()
 
     def is_unread(self, path: str) -> bool:
-        """Say whether a file that checks should read is too large, or in an unknown encoding."""
-        file = self.report.workspace.root / path
+        """Say whether a file that checks should read is too large, in an unknown encoding, or left
+        out of the checkout.
+        """
+        workspace = self.report.workspace
+        file = workspace.root / path
+        if not file.exists() and path in workspace.git.not_checked_out:
+            return True
         if file.is_symlink() or not file.is_file() or self.tree.text(path) is not None:
             return False
         return file.stat().st_size <= FILE_LIMIT or _is_text(file)

@@ -65,7 +65,7 @@ def _add_hidden(run: Run, again: Run, change: CodeChange) -> None:
             continue
 
         for name in readers[path]:
-            reason = f"on {path}: it is too large, or in an unknown encoding"
+            reason = f"on {path}: it is too large, not checked out, or in an unknown encoding"
             _add_unread(run.report, again.checks[name], path, reason)
 
 

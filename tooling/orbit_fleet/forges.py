@@ -211,7 +211,7 @@ def _advice(forge: Forge, error: HTTPError) -> str:
         return f"the account may have another name: it leads to {public(location)}"
 
     if error.code == 429 or error.headers.get("X-RateLimit-Remaining") == "0":
-        return f"the forge has a limit, which is reached: wait, or set {forge.variable}"
+        return f"the forge answers nothing for now: wait, or set {forge.variable}"
 
     if error.code >= 500:
         return "the forge fails: try again later"

@@ -26,7 +26,8 @@ from orbit_registry.errors import (
     WorkspaceNotFoundError,
     did_you_mean,
 )
-from orbit_registry.formats.markdown import parse_markdown, path_from_root, split_link
+from orbit_registry.formats.links import path_from_root, split_link
+from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import is_safe_id

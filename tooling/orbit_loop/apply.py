@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from orbit_loop.patch import Conflict, added_lines, apply_diff, digest_of, removes_lines
@@ -125,7 +126,7 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
         "takes lines away, and is said to add alone": removes_lines(diff),
         "changes the head of the page, which says what the skill may do": head(before)
         != head(after),
-        "adds invisible characters": HIDDEN.search("\n".join(added_lines(diff))),
+        "adds invisible characters": re.search(HIDDEN, "\n".join(added_lines(diff))),
     }
     for problem, is_so in problems.items():
         if is_so:

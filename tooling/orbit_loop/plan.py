@@ -195,7 +195,7 @@ def recent_retros(records: RecordSet) -> list[Record]:
 
 def _retro(record: Record) -> dict[str, Any]:
     target = failures.target_from(record.data.get("trigger"))
-    results = [outcome.result for outcome in outcomes_of(record)]
+    results = [outcome.came_to for outcome in outcomes_of(record)]
     return {
         "loop_id": target.id if target.type == "loop" else f"{target.type}:{target.id}",
         "summary": record.text("summary") or record.title,
@@ -354,7 +354,7 @@ def plan_text(data: Mapping[str, Any], of_work: str = "") -> str:
     lines += _section("pitched before", data["recent_pitch_history"], pitch)
     lines.append(f"system health: {_words(data['system_health'])}")
     if not of_work:
-        lines += _section("learnings", data["related_learnings"], "{id}  {summary}")
+        lines += _section("learnings of these retros", data["related_learnings"], "{id}  {summary}")
     lines.append(f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""))
     lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
     if of_work:

@@ -238,8 +238,8 @@ class _Page:
 
     def contradiction(self, learning: Record) -> Draft | None:
         """Return a note where the page says the opposite; None otherwise."""
-        statement, differs = self._opposite(learning.title)
-        if differs is None or self._cites(learning):
+        statement, differs = self._opposite(learning)
+        if differs is None:
             return None
 
         title = inert_line(learning.title)
@@ -248,26 +248,27 @@ class _Page:
         )
         return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, statement)
 
-    def _opposite(self, sentence: str) -> tuple[str, Contrast | None]:
-        """Return the statement that says the opposite of a sentence, and where they differ.
+    def _opposite(self, record: Record) -> tuple[str, Contrast | None]:
+        """Return the statement that says the opposite of a record, and where they differ.
 
-        A page that says the same as well is left to its reader.
+        A statement that names the record as its source is no opponent, and a page that says the
+        same as well is left to its reader.
         """
+        sentence = record.title
+        source = re.compile(rf"\b{re.escape(record.id)}\b")
         weighed = self._weights.vector(terms(sentence))
         scored = [(weighed.cosine(other), text) for text, other in self._said]
         scored.sort(key=lambda pair: -pair[0])
         for score, statement in scored:
             differs = contradicts(sentence, statement)
+            if differs is not None and source.search(statement):
+                continue
             if differs is not None and (differs.alone or score >= ALIKE):
                 return statement, differs
             if score >= ALIKE:
                 break
 
         return "", None
-
-    def _cites(self, record: Record) -> bool:
-        """Say whether the page names a record as its source, which is no opponent then."""
-        return re.search(rf"\b{re.escape(record.id)}\b", self.skill.text) is not None
 
     def outdated(self, records: RecordSet) -> Iterator[Draft]:
         """Yield a note for each cited learning that is not live any more."""

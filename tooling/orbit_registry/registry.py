@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import UsageError
+from orbit_registry.model import fields
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
 from orbit_registry.verbs import Verbs
 from orbit_registry.workspace.author import Author, Review, current_author
-from orbit_registry.workspace.journal import unfinished_steps
+from orbit_registry.workspace.journal import WRITTEN_ROOTS, unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Registry(Verbs):
 
     def refresh(self) -> Workspace:
         """Drop the cached values; return the workspace."""
-        for name in ("reading", "collection", "records", "searcher"):
+        for name in ("reading", "_inputs", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
 
         return self.workspace
@@ -307,7 +308,12 @@ class Registry(Verbs):
 
         words = Words(self.workspace, self.records)
         embedder = vectors.configured(self.workspace)
-        return Searcher(self.workspace, words.records, embedder, words.index)
+        return Searcher(self.workspace, words.records, self._applies, embedder, words.index)
+
+    def _applies(self, path: str) -> frozenset[str]:
+        """Return the paths of the records that apply to a file, whatever their phase."""
+        matches = self.match([path], everything=True)
+        return frozenset(entry.row.values[fields.PATH] for entry in matches)
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (
@@ -316,12 +322,11 @@ class Registry(Verbs):
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
-        from orbit_registry.operations import adr as adrs
-        from orbit_registry.operations import lifecycle
+        from orbit_registry.operations import edits
 
         if self._is_decision(any_id):
-            return adrs.update_adr(self.workspace, any_id, edit, title)
-        return lifecycle.change_fields(self.workspace, any_id, edit)
+            return edits.update_adr(self.workspace, any_id, edit, title)
+        return edits.change_fields(self.workspace, any_id, edit)
 
     def _is_decision(self, any_id: str) -> bool:
         """Say whether an id is that of a decision, which no edit of it changes."""
@@ -334,18 +339,17 @@ class Registry(Verbs):
         self, any_id: str, edit: Edit, *, title: str | None = None
     ) -> tuple[Record, list[FileChange]]:
         """Return the record and file changes of an `update` without writing."""
-        from orbit_registry.operations import adr as adrs
-        from orbit_registry.operations import lifecycle
+        from orbit_registry.operations import edits
 
         if self._is_decision(any_id):
-            return adrs.plan_update(self.workspace, any_id, edit, title)
-        return lifecycle.plan_change(self.workspace, any_id, edit)
+            return edits.plan_update(self.workspace, any_id, edit, title)
+        return edits.plan_change(self.workspace, any_id, edit)
 
     def replace_text(self, any_id: str, before: str, after: str) -> Record:
         """Replace the text of a record's file."""
-        from orbit_registry.operations import lifecycle
+        from orbit_registry.operations import edits
 
-        return lifecycle.replace_text(self.refresh(), any_id, before, after)
+        return edits.replace_text(self.refresh(), any_id, before, after)
 
     def transition(
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False
@@ -452,17 +456,21 @@ class Registry(Verbs):
             task=task,
             everything=everything,
             project=project,
-            inputs=self._inputs(),
+            inputs=self._read_anew(),
         )
 
+    @cached_property
     def _inputs(self) -> Inputs:
-        """Return what the push index is made from, read anew for all that follows."""
-        from orbit_registry.matching.sync import inputs_of
+        """What the push index is made from."""
+        from orbit_registry.matching.match import inputs_after_writing
 
-        inputs = inputs_of(self.workspace)
+        return inputs_after_writing(self.workspace)
+
+    def _read_anew(self) -> Inputs:
+        """Read what the push index is made from, for all that follows."""
         self.refresh()
-        self.reading = inputs.reading
-        return inputs
+        self.reading = self._inputs.reading
+        return self._inputs
 
     def brief(
         self,
@@ -487,17 +495,19 @@ class Registry(Verbs):
         """Return for each record around a path (from the root) why it is pushed or not."""
         from orbit_registry.matching.explain import explain
 
-        return explain(self.workspace, path, project=project, inputs=self._inputs())
+        return explain(self.workspace, path, project=project, inputs=self._read_anew())
 
     def visibility(self, records: Sequence[Record]) -> Mapping[str, Visibility]:
         """Return where agents are shown each record, and why not elsewhere, by its path.
 
         A record that is not written yet counts as if it were.
         """
-        from orbit_registry.matching.match import inputs_after_writing
         from orbit_registry.matching.visibility import surroundings_of, visibilities
 
-        around = surroundings_of(self.workspace, inputs_after_writing(self.workspace))
+        if self.workspace.root in WRITTEN_ROOTS:  # what was read before is no longer so
+            self.__dict__.pop("_inputs", None)
+
+        around = surroundings_of(self.workspace, self._inputs)
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))

@@ -38,21 +38,27 @@
   const matches = (form, path) =>
     pointsOf(path).length <= LONGEST && form.slice(1).some((groups) => fits(groups, path.split("/"), (group) => group.length, segmentsAt));
 
-  /* The records of a scope, each with the first glob that matches; one that excludes takes the path away. */
+  /* The records that apply to a path, each with what leads to it: the first glob that matches, unless one excludes
+     the path, else what the file imports, else what it cites. */
   const applying = (data, path) => {
     const known = new Map();
     const asked = (text) => {
       if (!known.has(text)) known.set(text, matches(data.globs[text], path));
       return known.get(text);
     };
+    const imports = data.imports[path] ?? [];
+    const cites = new Map(data.cites[path] ?? []);
+    const wayTo = (record) => {
+      const fitting = record.globs.filter(asked);
+      const isExcluded = fitting.some((text) => data.globs[text][0]);
+      const used = record.uses.find((name) => imports.includes(name));
+      if (fitting.length && !isExcluded) return { by: fitting[0], way: "" };
+      if (used && !isExcluded) return { by: used, way: "imports" };
+      return cites.has(record.id) ? { by: cites.get(record.id), way: "cites" } : null;
+    };
     return data.records.flatMap((record) => {
-      let by = null;
-      for (const text of record.globs) {
-        if (!asked(text)) continue;
-        if (data.globs[text][0]) return [];
-        by ??= text;
-      }
-      return by === null ? [] : [{ record, by }];
+      const way = wayTo(record);
+      return way ? [{ record, ...way }] : [];
     });
   };
   globalThis.orbitPaths = { matches, applying };
@@ -86,7 +92,8 @@
     const sentence = record.sentence ? made("p", "orbit-sentence", record.sentence) : "";
     return made("li", "", link, " ", chipOf(record), sentence, ...below);
   };
-  const row = ({ record, by }, path, root) => item(record, root, made("div", "orbit-why", highlighted(by, path), made("small", "", why(record))));
+  const led = (by, way, path) => (way ? made("code", "orbit-glob", orbitWords.word(`paths.${way}`, { name: by })) : highlighted(by, path));
+  const row = ({ record, by, way }, path, root) => item(record, root, made("div", "orbit-why", led(by, way, path), made("small", "", why(record))));
   const list = (found, path, root, most) => {
     const shown = found.slice(0, most);
     const items = made("ul", "orbit-found", ...shown.map((one) => row(one, path, root)));
@@ -237,7 +244,7 @@
     const named = async (glob) => {
       const data = await loaded();
       if (!data) return;
-      const found = data.records.filter((record) => record.globs.includes(glob)).map((record) => ({ record, by: glob }));
+      const found = data.records.filter((record) => record.globs.includes(glob)).map((record) => ({ record, by: glob, way: "" }));
       show(found, "", found.length ? orbitWords.counted("paths.named", found.length, { glob }) : orbitWords.word("paths.named.none", { glob }));
     };
 

@@ -68,7 +68,7 @@
       }
     };
     const wordsOf = (record, name) =>
-      name === "tag" ? record.tags : name === "year" ? [(record.date ?? "").slice(0, 4)] : (record.fields[name] ?? "").split(", ");
+      name === "tag" ? record.tags : name === "year" ? [record.date_source ? "" : (record.date ?? "").slice(0, 4)] : (record.fields[name] ?? "").split(", ");
     /* A word that no record has whole, as while it is typed, means those that begin with it. */
     const chosen = ({ name, list }, value, held) => {
       if (!list) return (word) => word === value;
@@ -91,8 +91,9 @@
     const cell = (record, column) => {
       if (column === "status") return made("span", `orbit-chip orbit-${record.phase} orbit-status-${record.status}`, record.word);
       if (column === "cited") return String(record.cited_by || "");
-      if (column === "in_code") return record.built;
+      if (column === "in_code") return record.differs ? made("span", "orbit-chip orbit-doubt", record.built) : record.built;
       const named = column === "id" || column === "title" || column === form.dataset.orbitHeadline;
+      if (column === "date" && record.date_source) return orbitWords.word("day.committed", { day: record.date });
       if (!named) return column === "date" ? record.date ?? "" : record.fields[column] ?? "";
       return link(record, ...(column === "id" ? [record.id] : headline(record.title)));
     };
@@ -101,8 +102,6 @@
         const held = made("td", `orbit-col-${column}`, cell(record, column));
         if (/^\d+$/.test(held.textContent)) held.dataset.label = table.querySelector(`th.orbit-col-${column}`).textContent;
         if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", orbitWords.word("filter.due", { day: record.review_due })));
-        if (column === "status" && record.differs) held.append(" ", made("span", "orbit-chip orbit-doubt", record.built));
-        if (column === "date" && record.date_source) held.append(" ", made("small", "", orbitWords.word("filter.from", { source: record.date_source })));
         if (column === form.dataset.orbitHeadline && record.sentence) held.append(made("p", "orbit-sentence", record.sentence));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;

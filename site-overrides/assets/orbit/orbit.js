@@ -159,7 +159,7 @@ if (document.querySelector(".orbit-diagram")) import("./diagrams.js");
     let year = "";
     for (const row of await answer.json()) {
       const item = document.createElement("li");
-      if (row[2] !== year) {
+      if (row[2] && row[2] !== year) {
         const heading = document.createElement("li");
         heading.className = "orbit-year";
         heading.textContent = year = row[2];

@@ -127,9 +127,9 @@ def project(
 class Talk:
     """Makes the rows of a session of Claude Code, call by call."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, session: str = SESSION) -> None:
         self.rows: list[dict[str, Any]] = []
-        self._root = str(root)
+        self._root, self._session = str(root), session
 
     def _row(self, kind: str, content: object) -> None:
         number = len(self.rows)
@@ -139,7 +139,7 @@ class Talk:
                 "uuid": str(number),
                 "parentUuid": str(number - 1) if number else None,
                 "cwd": self._root,
-                "sessionId": SESSION,
+                "sessionId": self._session,
                 "isSidechain": False,
                 "message": {"role": kind, "content": content},
             }
@@ -173,8 +173,8 @@ class Talk:
         )
 
 
-def stumble(root: Path) -> Talk:
-    talk = Talk(root).ask("Round the prices.")
+def stumble(root: Path, session: str = SESSION) -> Talk:
+    talk = Talk(root, session).ask("Round the prices.")
     talk.bash(
         "pytest tests/test_cart.py", "E   ModuleNotFoundError: No module named 'shop'", failed=True
     )

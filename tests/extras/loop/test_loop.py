@@ -186,6 +186,20 @@ def test_the_same_session_is_captured_once(project: Project) -> None:
     assert [entry["status"] for entry in project.learnings()] == ["rejected"]
 
 
+def test_what_was_retired_is_not_learned_again_from_its_own_session(project: Project) -> None:
+    path = project.recorded("claude-stumble.jsonl")
+    name = project.capture(path)["candidates"][0]["id"]
+    project.orbit("promote", name)
+    project.orbit("learning", "retire", name, "--reason", "nox is gone")
+
+    assert project.capture(path)["left"] == {"was retired": 1}
+
+    later = project.transcript(stumble(project.root, session="later").rows, "later.jsonl")
+    assert [entry["summary"] for entry in project.capture(later)["candidates"]] == [
+        project.learnings()[0]["summary"]
+    ]
+
+
 def test_a_stale_fact_found_again_is_proposed_once(project: Project) -> None:
     path = project.recorded("claude-stumble.jsonl")
     old = project.capture(path)["candidates"][0]["id"]

@@ -151,3 +151,10 @@ def test_free_capacity_is_never_negative(
     configure(shell.root)
     message = Sources({"capacity": {"active_loops": active, "max_concurrent_loops": most}})
     assert capacity(Registry.open().workspace, message)["available"] == free
+
+
+def test_a_target_that_was_never_tried_is_no_failed_story(shell: Any) -> None:
+    outcomes = ("story:S-1=failed,attempts=3", "story:S-2=failed,attempts=0", "story:S-3=failed")
+    shell("retro", "--loop", "L-1", *(word for each in outcomes for word in ("--outcome", each)))
+    (entry,) = shell.data("brief", "--for", "plan")["recent_retros"]
+    assert entry["stories_failed"] == 2

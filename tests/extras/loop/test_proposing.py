@@ -304,3 +304,16 @@ def test_a_recommendation_about_an_inherited_record_is_no_note_on_an_own_one(she
         "Follow org:ADR-0001 and retire ADR-0002 for it",
     )
     assert [entry["target"]["record"] for entry in proposed(shell)] == ["ADR-0002"]
+
+
+def test_a_page_that_cites_a_retro_may_contradict_its_other_advice(shell: Any, skill: Path) -> None:
+    skill.write_text(f"{TEXT}\nRun pytest with one worker.\n", "utf-8")
+    advice = ["testing: Close fixtures of a database", "testing: Run pytest with two workers"]
+    shell("retro", "--loop", "L-1", *(word for text in advice for word in ("--recommend", text)))
+    first = {entry["drift"]: entry for entry in proposed(shell)}
+    assert advice[1] in first["structural"]["reason"]
+
+    shell("promote", first["additive"]["id"])
+    assert shell("apply", first["additive"]["id"])[0] == 0
+
+    assert proposed(shell) == []

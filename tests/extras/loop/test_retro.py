@@ -1,8 +1,11 @@
 """`orbit retro`, `orbit fail`, `orbit ensure` and `orbit note`."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from orbit_loop.retro import failures
 from orbit_loop.retro.ensure import EnsureRequest, ensure_all
@@ -177,3 +180,36 @@ def test_a_retro_below_the_bar_clears_what_succeeded(shell: Any) -> None:
         for each in failures.open_failures(Registry.open().collection.records, later)
     }
     assert open_ids == {"story:S-3"}
+
+
+def test_a_retro_below_the_bar_says_what_may_be_tried_again(shell: Any) -> None:
+    shell("fail", "story:S-1", "--reason", "no disk")
+    code, out, _ = shell("retro", "--loop", "L-1", "--outcome", "story:S-1=completed")
+    assert (code, "no retro was written: below" in out) == (0, True)
+    assert "story:S-1 may be tried again: F-" in out
+
+
+@pytest.mark.parametrize(
+    ("outcome", "meant"),
+    [
+        ({"target": "story:shop:S-1", "result": "failed", "attempt": 3}, "attempts"),
+        ({"target": "story:shop:S-1", "result": "failed", "resaon": "no browser"}, "reason"),
+        ({"target": {"type": "story", "id": "S-1", "projekt": "shop"}, "result": "failed"}, ""),
+    ],
+)
+def test_a_misspelt_member_of_an_outcome_is_refused(
+    shell: Any, outcome: dict[str, Any], meant: str
+) -> None:
+    told = shell.root / "retro.json"
+    told.write_text(json.dumps({"loop": "L-1", "outcomes": [outcome]}), encoding="utf-8")
+
+    code, _, err = shell("retro", "--from", str(told))
+
+    assert code == 2
+    assert f"did you mean `{meant}`" in err if meant else "projekt" in err
+
+
+def test_a_trial_that_keeps_nothing_says_so_once(shell: Any) -> None:
+    code, out, _ = shell("retro", "--loop", "L-1", "--outcome", "story:S-1=completed", "--dry-run")
+
+    assert (code, out.count("nothing was written")) == (0, 1)

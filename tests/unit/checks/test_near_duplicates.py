@@ -94,7 +94,12 @@ def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None
 
 def test_distinct_or_closed_records_are_no_duplicates(registry: Registry) -> None:
     (neighbour,) = near(registry, OURS)
-    assert near(registry, OURS, distinct_from=[neighbour.record.id]) == []
+    longer = f"{OURS}, and say which of them is open"
+    assert near(registry, longer, distinct_from=[neighbour.record.id]) == []
+
+    (copy,) = near(registry, OURS, distinct_from=[neighbour.record.id])
+    assert (copy.is_settled, copy.is_duplicate) == (True, False)
+    assert copy.words.endswith("although `distinct_from` says that they differ")
 
     registry.transition(neighbour.record.id, "retired")
 

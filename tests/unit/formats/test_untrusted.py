@@ -1,5 +1,6 @@
 """Text of others is harmless in an agent's context."""
 
+import re
 import sys
 from typing import Any
 
@@ -10,7 +11,9 @@ from orbit_registry.formats.untrusted import HIDDEN, cut, first_hidden, inert_li
 
 def test_hidden_characters_are_removed() -> None:
     hidden = [
-        character for character in map(chr, range(sys.maxunicode + 1)) if HIDDEN.match(character)
+        character
+        for character in map(chr, range(sys.maxunicode + 1))
+        if re.match(HIDDEN, character)
     ]
     assert {"\u3164", "\u034f", "\u206a", "\U000e0100", "\U000e0fff"} <= {*hidden}
     assert [character for character in hidden if inert_line(f"a{character}b") != "a b"] == []

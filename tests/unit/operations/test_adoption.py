@@ -452,3 +452,32 @@ def test_an_import_counts_the_documents_that_it_reads(workspace: Workspace, writ
         on_step=lambda step, done, of: steps.append((step, done, of)),
     )
     assert steps == [("reading the documents", number, 3) for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_committed", "source"),
+    [
+        ("Date: 2026-01-02", True, None),
+        ("Date: 2026-01", True, "first commit"),
+        ("", True, "first commit"),
+        ("", False, "import"),
+    ],
+)
+def test_a_record_says_where_its_day_is_from(
+    workspace: Workspace,
+    git: Callable[..., str],
+    line: str,
+    is_committed: bool,
+    source: str | None,
+) -> None:
+    document = workspace.root / "docs/adr/0001-x.md"
+    document.parent.mkdir(parents=True, exist_ok=True)
+    text = f"# Use x\n\nStatus: accepted\n{line}\n\n## Decision\n\nThat.\n"
+    document.write_text(text, encoding="utf-8")
+    if is_committed:
+        git(workspace.root, "add", "-A")
+        git(workspace.root, "commit", "-qm", "A decision")
+
+    adopt(workspace, ["docs/adr/0001-x.md"], by_name=(), dry_run=False)
+    (record,) = read_collection(workspace).records
+    assert record.text("x-created-from") == source

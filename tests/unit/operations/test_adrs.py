@@ -10,7 +10,8 @@ import pytest
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.operations.adr import AddResult, NewAdr, update_adr
+from orbit_registry.operations.adr import AddResult, NewAdr
+from orbit_registry.operations.edits import update_adr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import Documents, read_documents
 
@@ -111,6 +112,36 @@ def test_a_new_file_wears_the_dress_of_its_neighbour(
     assert [line for line in lines if line not in text.splitlines()] == []
     assert not [word for word in ("Why.", "What.", "Then.", "Ada", "First", "2024") if word in text]
     assert (entry.status, entry.has_cost) == ("proposed", True)
+
+
+_HEADS = {
+    "full": "Date: 2026-01-02\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.",
+    "short": "**Status:** Accepted",
+}
+
+
+@pytest.mark.parametrize(
+    ("forms", "is_full"),
+    [
+        (["full", "short"], True),
+        (["full", "full", "short", "short"], True),
+        (["full", "short", "short", "short"], True),
+        (["full", "short", "short", "short", "short"], False),
+        (["short", "short"], False),
+    ],
+)
+def test_a_folder_of_mixed_forms_gives_context_and_date(
+    registry: Registry, forms: list[str], is_full: bool
+) -> None:
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    for number, form in enumerate(forms, start=1):
+        below = "## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: a day.\n"
+        text = f"# {number}. Use {number}\n\n{_HEADS[form]}\n\n{below}"
+        (folder / f"{number:04d}-use-{number}.md").write_text(text, encoding="utf-8")
+
+    text, _ = entry_of(registry, registry.add_adr(NewAdr("Use SQLite", date="2026-05-17")))
+    assert ("## Context" in text, "2026-05-17" in text) == (is_full, is_full)
 
 
 def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> None:

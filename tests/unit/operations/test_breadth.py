@@ -14,7 +14,6 @@ from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.model.scope import USES, symbol_glob
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.glob_counts import Scope
-from orbit_registry.workspace.cache import Cache
 
 CASES: Any = load((Path(__file__).parents[2] / "cases" / "breadth.yaml").read_text("utf-8"))
 
@@ -89,12 +88,3 @@ def test_a_package_that_many_files_import_is_wide_as_a_glob_is() -> None:
         (package, rare): [package],
     }
     assert breadth.withheld(scopes) == [0] * WIDE_PLACES + [0, 29, 0, 27]
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
-def test_a_remembered_judgement_is_that_of_these_scopes_and_files(case: Mapping[str, Any]) -> None:
-    memo = Cache(None, "1").memo
-    files, scopes = files_of(case), [*scopes_of(case).values()]
-    for some in (files, [*files, "src/one_more.py"], files[1:], files):
-        for chosen in (scopes, scopes[1:], scopes):
-            assert Breadth.of(chosen, some, memo=memo) == Breadth.of(chosen, some)

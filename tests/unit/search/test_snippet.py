@@ -44,3 +44,9 @@ def test_of_a_link_a_snippet_has_the_words() -> None:
     text = "Chats follow [the store](https://example.com/a?b=c#d), see ![picture](chats.png)."
     line = snippet(text, set(terms("chats")), "", PROMPTS)
     assert line == "Chats follow the store, see picture."
+
+
+def test_a_comment_of_a_script_is_no_heading() -> None:
+    text = "#!/bin/sh\n# Moves the platypus.\nmv $1 $2\n"
+    line = snippet(text, set(terms("platypus")), "", PROMPTS, markdown=False)
+    assert line == "#!/bin/sh # Moves the platypus. mv $1 $2"

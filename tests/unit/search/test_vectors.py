@@ -74,11 +74,11 @@ def titles(searcher: Searcher, text: str) -> list[str]:
 
 def searcher_of(root: Path, model: Topics) -> Searcher:
     registry = Registry.open(root)
-    return Searcher(registry.workspace, registry.records, lambda: model)
+    return Searcher(registry.workspace, registry.records, lambda path: (), lambda: model)
 
 
 def test_synonyms_are_found(root: Path) -> None:
-    assert titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "car") == []
+    assert titles(Registry.open(root).searcher, "car") == []
     searcher = searcher_of(root, Topics())
     assert titles(searcher, "car")[0] == "Wash the automobile weekly"
     (first, *_) = searcher.search(Query("car")).hits
@@ -121,7 +121,7 @@ def test_a_secret_reaches_no_model(root: Path) -> None:
 def test_a_failing_model_leaves_words_and_a_note(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plain = titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "ledger")
+    plain = titles(Registry.open(root).searcher, "ledger")
     config = root / ".orbit/config.yaml"
     text = config.read_text("utf-8")
     broken = [sys.executable, "-c", "print('no vectors')"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,14 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.edits import Edit
-from orbit_registry.site.home import built_html, decided_html, event_of, lately, lately_html
+from orbit_registry.site.home import (
+    built_html,
+    decided_html,
+    event_of,
+    lately,
+    lately_html,
+    made_decisions,
+)
 from orbit_registry.site.lists import Index
 from orbit_registry.site.mentions import citers_of
 from orbit_registry.site.relations import LOG, Relations
@@ -79,6 +87,50 @@ def test_an_event_has_a_day_a_verb_and_a_person(
 ) -> None:
     record, successor = _record(**data), _record(8, date="2025-01-05")
     assert event_of(record, Relations([record, successor]))[:3] == event
+
+
+ADOPTED: dict[str, Any] = {"created_by": {"name": "Ada", "role": "import"}, "created_at": DAY}
+
+
+def _undated(number: int, folder: str = "docs/adr", first_commit: str = "2026-11-30") -> Record:
+    source = {"path": f"{folder}/{number:04}-x.md", "format": "nygard"}
+    return replace(_record(number, **ADOPTED, source=source), first_commit=first_commit)
+
+
+def test_a_decision_without_a_date_was_added_when_its_document_came_into_git() -> None:
+    record = _undated(1)
+    assert event_of(record, Relations([record]))[:3] == ("2026-11-30", "added", "")
+    html = decided_html([record], Relations([record]), "")
+    assert '<time datetime="2026-11-30">first committed 2026-11-30</time>' in html
+
+
+@pytest.mark.parametrize(
+    ("dates", "order"),
+    [
+        # An old one without a date follows the one before it, whenever it was committed.
+        (["2020-01-01", "", "2021-01-01"], [3, 2, 1]),
+        (["", "2020-01-01", "2021-01-01"], [3, 2, 1]),
+        # The newest one may state no date.
+        (["2020-01-01", "2021-01-01", ""], [3, 2, 1]),
+        (["2022-01-01", "2021-01-01", ""], [1, 3, 2]),
+        (["", "", ""], [3, 2, 1]),
+    ],
+)
+def test_a_decision_without_a_date_is_no_newer_than_its_number(
+    dates: list[str], order: list[int]
+) -> None:
+    records = [_undated(number) for number in range(1, len(dates) + 1)]
+    for record, date in zip(records, dates, strict=True):
+        record.data["date"] = date
+
+    assert [int(record.id[-4:]) for record in made_decisions(records)] == order
+
+
+def test_another_folder_without_dates_comes_last() -> None:
+    dated = [_record(number, date=f"2020-01-0{number}") for number in (1, 2)]
+    old = [_undated(3, "legacy"), _undated(4, "legacy")]
+    ids = [record.id[-1] for record in made_decisions([*dated, *old])]
+    assert ids == ["2", "1", "4", "3"]
 
 
 def test_a_learning_is_added() -> None:
@@ -179,9 +231,9 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
 
 
 def test_of_decisions_of_a_month_the_last_number_comes_first() -> None:
-    records = [_record(1, date="2026-07-04"), _record(2, date="2026-07"), _record(3)]
+    records = [_record(1, date="2026-07-04"), _record(2, date="2026-07")]
     html = decided_html(records, Relations(records), "")
-    assert html.index("ADR-0002") < html.index("ADR-0001") < html.index("ADR-0003")
+    assert html.index("ADR-0002") < html.index("ADR-0001")
 
 
 def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:
@@ -223,3 +275,11 @@ def test_a_list_of_decisions_does_not_cite_them(site: SiteMap) -> None:
         "a.md",
     ]
     assert citers.count("adrs/ADR-0002/") == 2
+
+
+def test_the_index_says_once_that_the_code_has_no_trace_of_a_decision(site: SiteMap) -> None:
+    records = [_record(1)]
+    built = {records[0].path: Built(State.NO_TRACE, "no file has its words")}
+    html = Index(KINDS["adr"], records).html("adrs/", Relations(records, built=built), site)
+    assert html.count("no trace in the code") == 1
+    assert '<span class="orbit-chip orbit-doubt">no trace in the code</span>' in html

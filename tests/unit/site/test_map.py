@@ -84,3 +84,21 @@ def test_pairs_are_lists_and_a_citation_is_a_line() -> None:
     assert html.index('<h2 id="cluster-1">') < html.index('<h2 id="pairs">')
     assert html.count("<svg") == 1
     assert re.findall(r"<small>([a-z ]*)</small>", html) == ["cites", "cites", "amends"]
+
+
+def test_pairs_alone_have_no_drawing_and_no_key() -> None:
+    pair = [decision(1), decision(2, supersedes=[name(1)])]
+    assert "An arc" not in map_html(pair, Relations(pair))
+
+    # What joins a pair is in no drawing beside it.
+    three = [decision(3), decision(4, links=[{"rel": "amends", "to": name(3)}])]
+    three.append(decision(5, links=[{"rel": "amends", "to": name(3)}]))
+    html = map_html([*pair, *three], Relations([*pair, *three]))
+    assert re.findall(r'<span class="orbit-arc-(\w+)">', html) == ["relates"]
+
+
+def test_an_old_decision_without_a_date_is_drawn_before_the_later_ones() -> None:
+    first = decision(1, links=[{"rel": "amends", "to": name(2)}])
+    others = [decision(2, date="2020-01-01"), decision(3, date="2021-01-01", supersedes=[name(2)])]
+    html = map_html([first, *others], Relations([first, *others]))
+    assert re.findall(r"<text [^>]*>(.*?)</text>", html) == [name(1), name(2), name(3)]

@@ -163,6 +163,7 @@ def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
     assert project.ask("SELECT pattern, exclude FROM scope_globs ORDER BY position") == [
         ("src/**", False),
         ("!src/x.py", True),
+        ("m.py::f", False),
     ]
 
 

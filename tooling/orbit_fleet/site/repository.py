@@ -30,7 +30,7 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import linked, relative
 from orbit_registry.site.views import card_html, record_view
-from orbit_registry.site.words import date_of, items_html, title_of, without_restated
+from orbit_registry.site.words import day_of, items_html, title_of, without_restated
 
 _ROWS = f"""
 SELECT record_id AS id, kind, status, sentence, body, path, data, votes FROM lake_records
@@ -129,7 +129,7 @@ def _list(member: Member, kind: Kind) -> SitePage:
 def _items(member: Member, kind: Kind) -> Iterator[tuple[Record, str]]:
     for record in member.records:
         if record.kind.name == kind.name:
-            yield record, f" <small>{escape(date_of(record))}</small>"
+            yield record, f" <small>{escape(day_of(record))}</small>"
 
 
 def _crumbs(member: Member, url: str) -> str:

@@ -16,6 +16,7 @@ from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.table import operation
 from orbit_registry.cli.fields import fields_from
 from orbit_registry.errors import UsageError
+from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 
 WOULD = "nothing was written; ids are chosen when it is"
 MOST_LINES = 50
@@ -121,6 +122,7 @@ def _fields(
 ) -> dict[str, object]:
     record_kind = call.workspace.kinds[kind]
     fields = fields_from(record_kind, values)
+    refuse_missing_evidence(call.workspace, fields.get("evidence"))
     if title is not None:
         fields[record_kind.headline] = title
     if body_file is not None:

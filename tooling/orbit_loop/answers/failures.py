@@ -13,6 +13,7 @@ from orbit_registry.cli.fields import evidence_from
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import CLEARED, REQUEUED
 from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.repository.guard import refuse_secrets
 
 
@@ -63,6 +64,7 @@ def fail(
         fields["scope"] = {"paths": list(paths)}
     if evidence:
         fields["evidence"] = [evidence_from(reference) for reference in evidence]
+        refuse_missing_evidence(call.workspace, fields["evidence"])
     if call.caller is not None:
         refuse_secrets("", fields)
 
@@ -76,7 +78,11 @@ def fail(
         following = []
         outcome = f"would write {'a failure' if is_new else record.path}; nothing is written"
 
-    return Answer(data, f"{state_text(data)}\n  {outcome}", following, record_ids=[record.id])
+    lines = [state_text(data), f"  {outcome}"]
+    if record.status.waits and record.globs and not dry_run:
+        lines.append(f"  no edit shows it before a person accepts it: orbit accept {record.id}")
+
+    return Answer(data, "\n".join(lines), following, record_ids=[record.id])
 
 
 def _checked(call: Call, target: failures.Target, now: datetime) -> Answer:

@@ -145,7 +145,10 @@ def _answer(result: RetroResult, gathered: GatheredRetro | None, *, dry_run: boo
     if result.record is not None and not dry_run:
         following = [f"orbit show {result.record.id}", "orbit review --kind learning"]
 
-    text = f"{_text(result)}\n{WOULD}" if dry_run else _text(result)
+    text = _text(result)
+    if dry_run and result.record is not None:
+        text += f"\n{WOULD}"
+
     data = {**_data(result), "dry_run": dry_run}
     notes = [f"warning: {warning}" for warning in gathered.warnings] if gathered else []
     return Answer(data, text, following, notes, ok=result.outcome != REFUSED)
@@ -200,12 +203,12 @@ def _target_data(failure: Record) -> dict[str, object]:
 def _text(result: RetroResult) -> str:
     """Return the outcome of a retro as text."""
     if result.record is None:
-        return f"nothing was written: {result.reason}"
-
-    lines = [f"{result.record.id} {result.outcome}  {result.record.title}"]
-    lines.append(f"  {result.record.path}")
-    if result.reason:
-        lines.append(f"  {result.reason}")
+        lines = [f"no retro was written: {result.reason}"]
+    else:
+        lines = [f"{result.record.id} {result.outcome}  {result.record.title}"]
+        lines.append(f"  {result.record.path}")
+        if result.reason:
+            lines.append(f"  {result.reason}")
 
     lines += map(entry_line, result.findings)
     lines += [f"{target_line(failure)} is left alone: {failure.id}" for failure in result.opened]

@@ -148,7 +148,7 @@ def _candidate(
     if is_free or _ORDER.search(lesson.summary):
         raise _KnownError("reads as an instruction")
 
-    old = _existing_record(workspace, existing, lesson)
+    old = _existing_record(workspace, existing, lesson, provenance.session)
     summary = _plain(lesson.summary)
     was_shown = any(summary in line or line in summary for line in recalled if line)
     if was_shown and (
@@ -182,9 +182,14 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
 
 
 def _existing_record(
-    workspace: Workspace, existing: Sequence[Record], lesson: Lesson
+    workspace: Workspace, existing: Sequence[Record], lesson: Lesson, session: str
 ) -> Record | None:
+    """Return the stale record that a lesson would replace; None where it is new.
+
+    A retired one may be learned anew, but not from the session that it was learned from.
+    """
     stale: Record | None = None
+    was_retired = False
     for record in existing:
         provenance = record.data.get("provenance")
         is_about = isinstance(provenance, Mapping) and provenance.get("subject") == lesson.subject
@@ -203,6 +208,12 @@ def _existing_record(
                 stale = record
             elif is_same:
                 raise _KnownError("is known")
+
+        if is_same and record.phase == "closed":
+            was_retired = was_retired or ("session", session) in record.evidence
+
+    if was_retired and stale is None:
+        raise _KnownError("was retired")
 
     pending = (other for other in existing if other.phase == "pending")
     if stale is not None and any(stale.id in other.words("distinct_from") for other in pending):

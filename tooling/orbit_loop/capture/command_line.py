@@ -9,17 +9,16 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.hook.commands import UNKNOWN, commands_in
 from orbit_registry.hook.purpose import (
     ACTIONS,
     RUNNERS,
     SCRIPTS,
+    SESSIONS,
     SHELLS,
     TOOLS,
     WINDOWS,
@@ -32,14 +31,7 @@ from orbit_registry.hook.purpose import (
     script_of,
 )
 
-
-@cache
-def table(file: str) -> Any:
-    """Return the tables in a file of this folder."""
-    return load(Path(__file__).with_name(file).read_text("utf-8"))
-
-
-COMMANDS: Mapping[str, Any] = table("commands.yaml")
+COMMANDS: Mapping[str, Any] = table_of(__file__, "commands.yaml")
 _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STARTING, _SERVICES = (
     frozenset(COMMANDS[name])
     for name in (
@@ -64,7 +56,6 @@ _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its sc
 _END = "--"  # behind it no word is an option of the program
 _MARKS = frozenset(("", ";", "&&", "|", "&"))
 _OUTSIDE = ("/", "~", "$", UNKNOWN)  # how the folder of an option begins that may be outside
-_SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
 _SCRIPT_NAME = re.compile(r":?[a-zA-Z][a-zA-Z0-9]{0,19}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
 _FOLDER_PREFIX = re.compile(r"(?:\.[/\\])?[\w.-]{1,30}(?:[/\\][\w.-]{1,30}){0,3}[/\\]\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
@@ -435,7 +426,7 @@ def _is_kept(unit: _Unit, at: int, name: str, purpose: str) -> bool:
     is_script = bool(at) and distance == 0
     is_verb = option in _VERBS and distance <= 1
     is_toolchain = bool(_TOOLCHAIN.match(option)) and distance < 0
-    is_session = name == "nox" and option in _SESSIONS and distance == -1
+    is_session = name == "nox" and option in SESSIONS and distance == -1
     is_detached = name.startswith("docker") and option == "-d"
     is_told = not purpose and option in SCRIPTS and distance == 1
     return is_script or is_verb or is_toolchain or is_session or is_detached or is_told

@@ -11,7 +11,7 @@ from orbit_registry.hook.events import CLEARED, FAILED
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import edits, lifecycle
 from orbit_registry.repository.codec import mapping_in
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, draft_record
@@ -116,9 +116,13 @@ def fail(
         }
         record = _first(workspace, target, updates, author, now, dry_run=dry_run)
     else:
-        if (author.role, existing.role) == ("agent", "human"):  # not a person's text
+        is_reviewed = existing.role == "human" or existing.status.pushed
+        if author.role == "agent" and is_reviewed:  # a person wrote or accepted its text
             updates = {name: value for name, value in updates.items() if name == "attempts"}
         record = _again(workspace, existing, target, updates, now, verb, dry_run=dry_run)
+        if author.role == "human" and record.status.waits and not dry_run:
+            confirmed = record.kind.initial["human"]
+            record = lifecycle.transition(workspace, record.id, confirmed, author)
 
     if not dry_run:
         details = {"target": str(target), "attempts": record.data.get("attempts", 1)}
@@ -172,9 +176,9 @@ def _again(
         return {**changed, "title": _title(target, verb, changed)}
 
     if dry_run:
-        return lifecycle.plan_change(workspace, existing.id, again)[0]
+        return edits.plan_change(workspace, existing.id, again)[0]
 
-    return lifecycle.change_fields(workspace, existing.id, again)
+    return edits.change_fields(workspace, existing.id, again)
 
 
 def clear(

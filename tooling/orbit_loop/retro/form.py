@@ -100,6 +100,11 @@ class Outcome:
     tools: tuple[str, ...] = ()
     reason: str = ""
 
+    @property
+    def came_to(self) -> str:
+        """The result that counts: what was never tried did not fail."""
+        return "never tried" if self.result == FAILED and self.attempts == 0 else self.result
+
     def as_data(self) -> dict[str, object]:
         """Return the outcome as a record's field."""
         optional = {

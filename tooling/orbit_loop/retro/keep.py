@@ -110,7 +110,8 @@ def record_retro(
         changes = _FailureChanges(workspace, merged, before, author, now, dry_run=dry_run)
         changes.apply(merged.outcomes)
         reason = f"{BELOW}: {noise}"
-        return RetroResult(UNCHANGED, reason=reason, cleared=tuple(changes.cleared))
+        cleared, notes = tuple(changes.cleared), tuple(changes.notes)
+        return RetroResult(UNCHANGED, reason=reason, cleared=cleared, notes=notes)
 
     def joined(current: Record) -> EnsureRequest:  # another process may have added to it meanwhile
         return _entry(_completed(_existing_retro(workspace, current).joined(retro), now), key)
@@ -206,7 +207,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
 
 
 def _title(retro: Retro) -> str:
-    results = [outcome.result for outcome in retro.outcomes]
+    results = [outcome.came_to for outcome in retro.outcomes]
     counts = ", ".join(f"{results.count(name)} {name}" for name in dict.fromkeys(results))
     return f"{retro.trigger}: {counts or retro.summary or plural(len(retro.findings), 'finding')}"[
         :300

@@ -129,24 +129,28 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
 
 
 def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
-    """Return why a turn teaches nothing; empty if it may, or if it is no turn."""
+    """Return why a note teaches nothing; empty if it may. Only turns are compared."""
     if work.heartbeat:
         return "routine-heartbeat"
 
     text = work.text.strip()
-    if not (turn and text):
+    if not text:
         return ""
+    if turn and _was_noted(workspace, text, turn):
+        return "duplicate-signal"
 
+    return "no-new-information" if work.tools == 0 and len(text) < SHORT else ""
+
+
+def _was_noted(workspace: Workspace, text: str, turn: str) -> bool:
+    """Say whether another turn was noted with the same text."""
     rows = (row for _, row in rows_in(log_files(workspace.state), time.time(), LogScan()))
     fingerprints = {
         row.get("fingerprint")
         for row in rows
         if row.get("event") == NOTED and row.get("turn") != turn
     }
-    if fingerprint(text) in fingerprints:
-        return "duplicate-signal"
-
-    return "no-new-information" if work.tools == 0 and len(text) < SHORT else ""
+    return fingerprint(text) in fingerprints
 
 
 def fingerprint(text: str) -> str:

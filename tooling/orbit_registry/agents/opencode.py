@@ -47,5 +47,4 @@ def agent() -> "Agent":
         event="tool-done",
         replies=base.flat(SURFACES, "context", message=base.TEXT),
         texts=(("context",),),
-        after="Keep .opencode/plugin/orbit.local.js out of git: it names this machine's Python.",
     )

@@ -274,7 +274,7 @@ def reviewed_by(
     person = None if silent or expect else call.person
 
     def reviewed(record: Record) -> Review:
-        if person is None or record.phase != "pending":
+        if person is None or not record.is_undecided:
             return bound
 
         text = record_text(record, FRESH) + details_text(record)

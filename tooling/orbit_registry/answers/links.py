@@ -116,12 +116,15 @@ def supersede(
 
     registry, successor = call.registry, str(new_id or replacement)
     call.of_kind(old_id)
+    before = registry.get(old_id)
     old, new = registry.supersede(old_id, successor, dry_run=dry_run)
     text = [f"{old.id} {'would be' if dry_run else 'is'} superseded by {new.id}"]
-    if old.kind.in_document and old.source:
-        text.append(f"  {old.source.path}")
+    if before.data == old.data:
+        text = [f"{old.id} is already superseded by {new.id}"]
+    else:
+        document = [old.source.path] if old.kind.in_document and old.source else []
+        text += [f"  {path}" for path in (*document, old.path, new.path)]
 
-    text += [f"  {old.path}", f"  {new.path}"]
     data = record_data(old)
     cited = _cited_in_code(registry, old)
     if cited:

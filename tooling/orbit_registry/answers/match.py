@@ -12,7 +12,7 @@ from orbit_registry.answers.arguments import EARLIER, TOOL, Count
 from orbit_registry.answers.call import Call, note
 from orbit_registry.answers.notes import empty_notes, overlooked_notes, unknown_notes, visibility_of
 from orbit_registry.answers.table import operation
-from orbit_registry.checks.report import diagnostic_lines
+from orbit_registry.checks.lines import diagnostic_lines
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.lifecycle.record_checks import runner

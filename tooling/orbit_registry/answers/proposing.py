@@ -26,7 +26,8 @@ from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import edits
+from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.render.hits import duplicate_message, near_text, neighbours_data, override_hint
 from orbit_registry.render.records import record_data
 from orbit_registry.repository.guard import refuse_secrets
@@ -89,6 +90,7 @@ def add(
         )
 
     of_kind = call.workspace.kinds[kind]
+    refuse_missing_evidence(call.workspace, fields.get("evidence"))
     proposal = Proposal(of_kind, allowed_fields(of_kind, fields, new=True), task=task)
     return _proposed(call, proposal, confirm, distinct_from)
 
@@ -112,6 +114,7 @@ def update(
     record = call.registry.get(call.of_kind(any_id))
     is_decided = record.kind.in_document and record.phase == "live"
     changes = allowed_fields(record.kind, fields, new=is_decided)
+    refuse_missing_evidence(call.workspace, changes.get("evidence"))
     _refuse_inherited(record)
 
     if record.phase == "closed":
@@ -261,8 +264,8 @@ def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
 def _change(call: Call, record: Record, edit: Edit, title: str | None = None) -> Record:
     """Change a pending record."""
     if record.kind.in_document:
-        return adrs.update_adr(call.workspace, record.id, edit, title, author=call.author())
-    return lifecycle.change_fields(call.workspace, record.id, edit, author=call.author())
+        return edits.update_adr(call.workspace, record.id, edit, title, author=call.author())
+    return edits.change_fields(call.workspace, record.id, edit, author=call.author())
 
 
 def _link_edit(rel: str, to: str) -> Edit:
@@ -328,12 +331,12 @@ def _proposed(
         record = adrs.add_adr(call.workspace, request, call.author(), unless_same).record
         if old is not None:
             record = _change(call, record, _replacement_edit(old))
-        return _written(call, record, old)
+        return _written(call, record, old, near)
 
     _refuse_duplicate(near)
     peers = registry.collection.records.of_kind(kind.name)
     admit = refusing_copies(call.workspace, kind, peers, _refuse_duplicate)
-    return _written(call, registry.add(kind.name, fields, call.author(), admit), old)
+    return _written(call, registry.add(kind.name, fields, call.author(), admit), old, near)
 
 
 def _refuse_same_title(call: Call, new: Record, *, apart: Sequence[str]) -> None:
@@ -467,7 +470,9 @@ def _tool_call(tool: str, **arguments: object) -> str:
     return f"{tool} {json.dumps(arguments, ensure_ascii=False)}"
 
 
-def _written(call: Call, record: Record, instead_of: Record | None = None) -> Answer:
+def _written(
+    call: Call, record: Record, instead_of: Record | None = None, near: Sequence[Neighbour] = ()
+) -> Answer:
     waits = record.status.waits
     suffix = " (waits for review)" if waits else ""
     lines = [f"{record.id}{suffix}  {record.title}", f"  {record.path}"]
@@ -478,6 +483,8 @@ def _written(call: Call, record: Record, instead_of: Record | None = None) -> An
         lines += [f"  {each}" for each in _visible_lines(judgement, call_of_update)]
 
     lines += [f"note: {unmatched}" for unmatched in call.registry.unmatched(record)]
+    copied = (replace(each, record=clean(each.record)) for each in near if each.is_settled)
+    lines += [f"note: near {near_text(each)}" for each in copied]
     steps = [f"orbit accept {record.id}"] if record.kind.approving_verb else []
     if instead_of is not None:
         steps.append(_supersede(instead_of, record))

@@ -156,7 +156,9 @@ def _without_secrets(result: SearchResult, query: set[str]) -> SearchResult:
     for hit in result.hits:
         prompts = prompts_of(hit.record.kind.folder, hit.record.kind.in_document)
         title = without_secrets(hit.record.title)
-        excerpt = snippet(without_secrets(hit.text), query, title, prompts)
+        excerpt = snippet(
+            without_secrets(hit.text), query, title, prompts, markdown=hit.is_markdown
+        )
         cut = inert_line(excerpt)[:SNIPPET]
         hits.append(replace(hit, record=clean(hit.record), snippet=cut))
 

@@ -190,15 +190,11 @@ def _is_left_out(path: str) -> bool:
 
 def _texts_at(workspace: Workspace, base: str, declares: Mapping[str, bool]) -> dict[str, str]:
     """Return the texts of files at a commit; `declares` says which of them are manifests."""
-    git = workspace.git
-    blobs = {f"{base}:{git.prefix}{path}": path for path in declares}
-
-    texts: dict[str, str] = {}
-    for blob, content in git.blobs(blobs, check=False).items():
-        path = blobs[blob]
-        texts[path] = _text(content, path, is_declaration=declares[path]) or ""
-
-    return texts
+    contents = workspace.git.contents(base, declares)
+    return {
+        path: _text(content, path, is_declaration=declares[path]) or ""
+        for path, content in contents.items()
+    }
 
 
 def _current(workspace: Workspace, path: str, *, is_declaration: bool) -> str | None:
@@ -206,7 +202,7 @@ def _current(workspace: Workspace, path: str, *, is_declaration: bool) -> str | 
     try:
         file = inside(workspace.root, path)
         if not file.exists():
-            return ""
+            return None if path in workspace.git.not_checked_out else ""
         content = read_bytes(file, limit=DOCUMENT_LIMIT)
         return _text(content, path, is_declaration=is_declaration)
     except OrbitError:

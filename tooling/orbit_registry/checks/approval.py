@@ -53,7 +53,6 @@ class Judged:
     """
 
     change: Change
-    is_required: bool
     problem: str = ""
     is_open: bool = False
 
@@ -62,7 +61,7 @@ def judged(git: Git, policy: Policy, changes: Sequence[Change]) -> Iterator[Judg
     """Yield the changes of a branch since its base, each with what its approval lacks."""
     if policy.require == "none":
         for change in changes:
-            yield Judged(change, is_required=False)
+            yield Judged(change)
         return
 
     subjects = [change.subject for change in changes]
@@ -74,19 +73,19 @@ def judged(git: Git, policy: Policy, changes: Sequence[Change]) -> Iterator[Judg
         history.setter(subject, state)[0] for subject, state in zip(subjects, head, strict=True)
     ]
     proofs.verify(history, zip(subjects, setters, head, strict=True))
-    uncommitted = _uncommitted(git)
+    uncommitted = frozenset(git.unlike_head())
 
     for change, state, setter in zip(changes, head, setters, strict=True):
         if change.is_light:
-            yield Judged(change, is_required=False)
+            yield Judged(change)
         elif change.subject.unprovable:
-            yield Judged(change, True, change.subject.unprovable)
+            yield Judged(change, change.subject.unprovable)
         elif setter is None or not uncommitted.isdisjoint(change.subject.paths):
             is_open = not uncommitted.isdisjoint(change.subject.paths)
-            yield Judged(change, True, _NO_COMMIT, is_open)
+            yield Judged(change, _NO_COMMIT, is_open)
         else:
             problem, is_open = proofs.problem(history, change.subject, setter, state)
-            yield Judged(change, True, problem, is_open)
+            yield Judged(change, problem, is_open)
 
 
 def unproved(
@@ -105,7 +104,7 @@ def unproved(
     history = History(git, since, [ORBIT, *sorted(folders)])
     history.load(subjects)
     proofs = _Proofs(git, Policy(git, base) if base else None)
-    uncommitted = _uncommitted(git)
+    uncommitted = frozenset(git.unlike_head())
     states: list[_Found] = []
 
     for record, subject in zip(reviewed, subjects, strict=True):
@@ -120,11 +119,11 @@ def unproved(
         is_edited = not uncommitted.isdisjoint(row.subject.paths)
         if is_edited and row.state != history.head_state(row.subject):
             if proofs.policy("HEAD").require != "none":
-                yield Judged(row.change, True, _NO_COMMIT, is_open=True)
+                yield Judged(row.change, _NO_COMMIT, is_open=True)
         elif row in required and row.setter is not None:
             problem, is_open = proofs.problem(history, row.subject, row.setter, row.state)
             if problem:
-                yield Judged(row.change, True, problem, is_open)
+                yield Judged(row.change, problem, is_open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +150,6 @@ def _paths(subjects: Iterable[Subject]) -> Iterator[str]:
 
 def _is_document(path: str) -> bool:
     return not path.startswith(f"{ORBIT}/")
-
-
-def _uncommitted(git: Git) -> frozenset[str]:
-    edited = git.run_names("diff", "--name-only", "-z", "--relative", "HEAD")
-    return frozenset((*edited, *git.untracked()))
 
 
 def _required_since(git: Git) -> str | None:

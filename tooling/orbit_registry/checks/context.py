@@ -254,7 +254,6 @@ class CheckContext(Inputs):
             facts.documents_gone - facts.not_checked_out,
             self.now,
             self.config,
-            cache=self.cache,
         )
 
     @cached_property

@@ -105,6 +105,8 @@ class Neighbour:
 
     record: Record
     likeness: Likeness
+    is_settled: bool = False
+    """Whether the new one says that it differs from this one, although it is a copy."""
 
     @property
     def score(self) -> float:
@@ -119,7 +121,7 @@ class Neighbour:
     @property
     def is_duplicate(self) -> bool:
         """Whether the gate would call the pair an error."""
-        return self.likeness.level == "error"
+        return self.likeness.level == "error" and not self.is_settled
 
     @property
     def contrast(self) -> Contrast | None:
@@ -129,6 +131,9 @@ class Neighbour:
     @property
     def words(self) -> str:
         """How alike they are, and where a negation or a number tells them apart."""
+        if self.is_settled:
+            return f"{self.likeness.words}, although `distinct_from` says that they differ"
+
         return self.likeness.words
 
     @property
@@ -191,8 +196,13 @@ def near_duplicates_of_all(
             likeness = is_duplicate(words, wordings[path], score, judged, meaning)
             is_turned_down = likeness.reason == "copy" and record.is_rejected
             is_settled = _is_named(record, apart) and not is_turned_down
-            if likeness.level and record.uid != new.uid and not is_settled:
-                near.append(Neighbour(record, likeness))
+            if not likeness.level or record.uid == new.uid:
+                continue
+
+            # That two texts differ is no answer to a copy of one.
+            is_odd = likeness.reason == "copy" and _is_named(record, {*new.words("distinct_from")})
+            if is_odd or not is_settled:
+                near.append(Neighbour(record, likeness, is_settled))
 
         near.sort(key=lambda each: (not each.is_duplicate, -each.score, each.record.sort_key))
         neighbours.append(near)

@@ -7,23 +7,23 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.markdown import parse_markdown
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.model.freshness import fingerprint_inputs, freshness_fields
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.policy import AGENT_FILES, Policy, is_within, record_at, setting_of
+from orbit_registry.repository.policy import Policy, is_starter, is_within, record_at, setting_of
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
 
@@ -69,8 +69,8 @@ class Change:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    file = Path(__file__).with_name("protected.yaml")
-    return cast("Mapping[str, Any]", load(file.read_text("utf-8")))
+    table: Mapping[str, Any] = table_of(__file__, "protected.yaml")
+    return table
 
 
 def is_reviewed(record: Record) -> bool:
@@ -128,7 +128,7 @@ _JUDGES: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def changed_settings(policy: Policy, head: Config) -> Iterator[Change]:
     """Yield the settings that the gate or approvals obey and a change alters."""
-    if not policy.raw:
+    if policy.config is None:
         return
 
     for row in _table()["settings"]:
@@ -185,7 +185,7 @@ def changed_files(
     kinds: frozenset[str],
 ) -> Iterator[Change]:
     """Yield the files of policy that a change alters."""
-    if not policy.raw:
+    if policy.config is None:
         return
 
     for path in sorted(changed):
@@ -204,9 +204,8 @@ def changed_files(
             message = f"this change brings {path}, which belongs to one machine"
             yield Change(message, _file(path))
 
-    for path in sorted(AGENT_FILES.intersection(changed)):
-        if head.mentions(path) < policy.mentions(path):
-            yield Change(f"this change takes Orbit out of {path}", _file(path))
+    yield from _other_folders(policy, head, changed)
+    yield from _starters(policy, head, changed)
 
     if policy.keys_path == head.keys_path and policy.keys != head.keys:
         message = f"this change alters the allowed keys: {policy.keys_path}"
@@ -223,6 +222,33 @@ def changed_files(
     for path in islice(altered, 1):
         subject = Subject(path, tuple(files), _files_state)
         yield Change(f"this change alters the code owners of {path}", subject)
+
+
+def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:
+    """Yield the files that are Orbit's on another file system, or in another folder."""
+    changed_here = [path for path in sorted(changed) if f"{ORBIT}/" in path.casefold()]
+    by_case = Counter(map(str.casefold, head.git.files_at("HEAD", ORBIT))) if changed_here else {}
+    for path in changed_here:
+        lower = path.casefold()
+        is_ours = path.startswith(f"{ORBIT}/")
+        is_twin = is_ours and by_case.get(lower, 0) > 1
+        if is_twin or (not is_ours and lower.startswith(f"{ORBIT}/")):
+            where = "on macOS and Windows, which ignore case"
+            yield Change(f"this change brings {path}, which is {lower} {where}", _file(path))
+        elif path.endswith(f"/{CONFIG}") and policy.git.read(policy.commit, path) is None:
+            folder = path.removesuffix(f"/{CONFIG}")
+            message = f"this change brings records to {folder}, which agents there are shown"
+            yield Change(message, _file(path))
+
+
+def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:
+    """Yield the files that start Orbit, and no longer do or otherwise."""
+    for path in filter(is_starter, sorted(changed)):
+        before, after = policy.starts(path), head.starts(path)
+        if before.starting and not after.starting:
+            yield Change(f"this change takes Orbit out of {path}", _file(path))
+        elif after.is_weaker(before):
+            yield Change(f"this change alters how {path} starts Orbit", _file(path))
 
 
 def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from orbit_registry.checks.check import Check, all_checks
 from orbit_registry.checks.context import grouped
 from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.checks.lines import diagnostic_lines, printable
 from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
 from orbit_registry.formats.untrusted import json_text
@@ -77,17 +78,6 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
         yield f"{resolved} gone: `orbit baseline update`"
 
 
-def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
-    """Yield the lines that report a finding as text."""
-    where = printable(str(diagnostic.location))
-    yield f"{where}: {diagnostic.severity} {diagnostic.rule} {printable(diagnostic.message)}"
-    if diagnostic.hint:
-        hint = printable(diagnostic.hint)
-        if diagnostic.fixable and "--fix" not in diagnostic.hint:
-            hint += " (--fix does it)"
-        yield f"    {hint}"
-
-
 def _summary(outcome: CheckOutcome) -> str:
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
     counted = [
@@ -103,17 +93,6 @@ def _summary(outcome: CheckOutcome) -> str:
 
     checked = plural(outcome.checked_count, outcome.subject, f"{outcome.subject}s")
     return f"{checked} checked: {result}"
-
-
-def printable(text: str) -> str:
-    """Return a text in one line that no terminal acts on:
-    control and direction characters are shown as escapes.
-    """
-    if text.isprintable():  # nearly all are, and ten thousand findings have millions of characters
-        return text
-    return "".join(
-        character if character.isprintable() else f"\\u{ord(character):04x}" for character in text
-    )
 
 
 def _json(outcome: CheckOutcome) -> str:

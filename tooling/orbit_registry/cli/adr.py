@@ -6,13 +6,11 @@ from typing import Any
 import click
 
 from orbit_registry.answers.inputs import text_from
-from orbit_registry.answers.new_decision import new_decision, refuse_same_title
 from orbit_registry.cli.kind import add_synonym, kind_group, stated_headline
 from orbit_registry.cli.operations import print_answer
 from orbit_registry.cli.output import format_option, may_ask, open_registry
 from orbit_registry.errors import UsageError
 from orbit_registry.model.kind import load_kinds
-from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 
 group = kind_group("adr")
@@ -90,6 +88,10 @@ def add(
     orbit adr new "Keep the snapshot in DuckDB"
     orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
+    # Verbs that add nothing start without it.
+    from orbit_registry.answers.new_decision import new_decision, refuse_same_title
+    from orbit_registry.operations.adr import NewAdr
+
     registry = open_registry()  # before a person is asked for anything
     values["title"] = stated_headline(
         load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes)

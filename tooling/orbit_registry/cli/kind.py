@@ -2,11 +2,13 @@
 and those of its status table.
 """
 
+from __future__ import annotations
+
 import copy
 import hashlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -15,7 +17,6 @@ from orbit_registry.answers.arguments import OF_FILES
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.inputs import text_from
 from orbit_registry.answers.notes import doubts, past_review, unmatched_notes
-from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.cli.fields import (
     MANAGED,
     add_options,
@@ -42,6 +43,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import (
@@ -57,6 +59,9 @@ from orbit_registry.repository.writer import fields_of
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.duplicates import Neighbour
 
 _EXAMPLE = '"Retry uploads with a new token"'
 
@@ -160,6 +165,7 @@ def add_command(kind: Kind) -> click.Command:
 
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
+        refuse_missing_evidence(registry.workspace, fields.get("evidence"))
         if fields.get(kind.headline) == "" and not editor:
             raise UsageError(
                 f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}"
@@ -270,7 +276,7 @@ def _add(
 ) -> None:
     text, draft = registry.draft(kind.name, fields)
     near = registry.neighbours(draft)
-    if near and ask:
+    if ask and not all(each.is_settled for each in near):
         chosen = _ask_person(kind, near)
         if chosen is not None:
             task = task or click.prompt("In which task did it help")
@@ -298,6 +304,8 @@ def _add(
         registry.collection.records.of_kind(kind.name),
         partial(_refuse_duplicate, kind, task=task),
     )
+    from orbit_registry.checks.duplicates import refusing_copies
+
     record = registry.add(
         kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse)
     )
@@ -404,6 +412,8 @@ def _update_command(kind: Kind) -> click.Command:
                 hint = f"`orbit {kind.name} update --help` lists the fields"
                 raise UsageError("there is nothing to change", hint=hint)
 
+            added = fields_from(kind, {"evidence": values.get("evidence") or ()})
+            refuse_missing_evidence(registry.workspace, added.get("evidence"))
             edit = merged_edit(kind, values)
             if dry_run:
                 record, changes = registry.planned_update(any_id, edit, title=title)

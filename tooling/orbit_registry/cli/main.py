@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.answers.table import commands
+from orbit_registry.cli.encoding import restart_in_utf8, set_streams
 from orbit_registry.cli.help import finished
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
@@ -32,10 +33,10 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Set up": {
         "init": ("setup:init", "Set up Orbit in this git repository."),
         "import": ("resources:import_group", "Adopt existing decisions, or files as resources."),
-        "hook": ("hook:group", "Show records to an agent at the files it edits."),
-        "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
+        "hook": ("", ""),
+        "mcp": ("mcp:group", "Serve records to agents over MCP."),
         "export": ("", ""),
-        "trust": ("setup:trust", "Allow the commands that the configuration names."),
+        "trust": ("", ""),
         "doctor": ("", ""),
         "leave": ("", ""),
         "completion": ("setup:completion", "Print the completion script of a shell."),
@@ -157,7 +158,12 @@ USUAL_WORDS = {
     "version": "orbit --version",
     "--edit": "--body-file FILE",
     "--json": "--format json",
+    "check --base": "--against BRANCH",
+    "diff --against": "orbit diff BRANCH",
+    "diff --base": "orbit diff BRANCH",
+    "hook run": "orbit hook test AGENT",
     "resource new": "orbit import doc FILE",
+    "snapshot build": "orbit sync",
     "supersede --by": "--with NEW",
 }
 """Words that other programs take, and what does the same here."""
@@ -378,6 +384,10 @@ def orbit(directory: str | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or refusal, 2 usage, 3 internal error."""
+    if arguments is None:
+        restart_in_utf8()
+        set_streams()
+
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWER_COLLECTIONS, 20, 100)
     code = run(words)

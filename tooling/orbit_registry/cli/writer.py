@@ -2,6 +2,7 @@
 
 import click
 
+from orbit_registry.cli.encoding import for_program
 from orbit_registry.formats.untrusted import shown
 
 
@@ -14,4 +15,4 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 def give(data: str, *, nl: bool = True) -> None:
     """Print data for a program, which has escaped what it has to."""
-    click.echo(data, nl=nl)
+    click.echo(for_program(data), nl=nl)

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, product
 from math import prod
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, get_args
 
 from orbit_registry.formats.position import Position, Problem
 
@@ -618,43 +618,24 @@ def _anchor(alternative: Alternative) -> Anchor:
     return Anchor("directory", "", extension, depth, plain and not directories)
 
 
-_Key = tuple[AnchorKind, str, str | None]  # kind and text of an anchor, and its extension
-
-
-def _keys_of_path(path: str) -> Iterator[_Key]:
-    """Yield all anchors that a path has."""
-    *directories, basename = path.split("/")
-    names: list[tuple[AnchorKind, str]] = [
-        ("path", path),
-        ("basename", basename),
-        ("directory", ""),
-    ]
-
-    end = -1
-    for name in directories:
-        end += 1 + len(name)
-        names += ("directory", path[:end]), ("segment", name)
-
-    _, dot, extension = basename.rpartition(".")
-    for kind, text in names:
-        yield kind, text, None
-        if dot:
-            yield kind, text, extension
-
-
 _Use = tuple[int, int, str]  # the item, the position in its scope, the text
+_Candidates = dict[str | None, list[tuple[Alternative, list[_Use]]]]
+"""Alternatives by the extension that they need, each with its uses."""
 
 
 class GlobIndex(Generic[Key]):
     """Index of many scopes by their globs' anchors.
 
-    About thirty look-ups a path give `match_any` for each scope.
+    A few look-ups a path give `match_any` for each scope.
     """
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
         self._keys: list[Key] = []
         self._excludes: defaultdict[int, list[Glob]] = defaultdict(list)
-        self._by_anchor: defaultdict[_Key, list[tuple[Alternative, list[_Use]]]] = defaultdict(list)
+        self._by_anchor: dict[AnchorKind, dict[str, _Candidates]] = {
+            kind: {} for kind in get_args(AnchorKind)
+        }
+        self._folders: dict[str, list[_Candidates]] = {}
         uses: dict[str, list[_Use]] = {}
 
         for item, (name, globs) in enumerate(items):
@@ -669,22 +650,23 @@ class GlobIndex(Generic[Key]):
                     if alternative.text not in uses:
                         uses[alternative.text] = []
                         anchor = _anchor(alternative)
-                        key = (anchor.kind, anchor.text, anchor.extension)
-                        self._by_anchor[key].append((alternative, uses[alternative.text]))
+                        candidates = self._by_anchor[anchor.kind].setdefault(anchor.text, {})
+                        candidates.setdefault(anchor.extension, []).append(
+                            (alternative, uses[alternative.text])
+                        )
 
                     uses[alternative.text].append((item, position, glob.text))
 
     def match(self, path: str) -> list[tuple[Key, str]]:
         """Return the scopes that match `path`, in order, each with its first matching glob."""
         matched: dict[int, tuple[int, str]] = {}
-        for key in _keys_of_path(path):
-            for alternative, uses in self._by_anchor.get(key, ()):
-                if not alternative.matches(path):
-                    continue
+        for alternative, uses in self._candidates(path):
+            if not alternative.matches(path):
+                continue
 
-                for item, position, text in uses:
-                    if item not in matched or position < matched[item][0]:
-                        matched[item] = (position, text)
+            for item, position, text in uses:
+                if item not in matched or position < matched[item][0]:
+                    matched[item] = (position, text)
 
         hits = []
         for item in sorted(matched):
@@ -693,3 +675,29 @@ class GlobIndex(Generic[Key]):
                 hits.append((self._keys[item], matched[item][1]))
 
         return hits
+
+    def _candidates(self, path: str) -> list[tuple[Alternative, list[_Use]]]:
+        """Return the alternatives of which a path has the anchor and the extension."""
+        folder, _, basename = path.rpartition("/")
+        _, dot, extension = basename.rpartition(".")
+        of_path = self._by_anchor["path"].get(path, {})
+        of_name = self._by_anchor["basename"].get(basename, {})
+
+        candidates: list[tuple[Alternative, list[_Use]]] = []
+        for by_extension in (of_path, of_name, *self._of_folder(folder)):
+            candidates += by_extension.get(None, ())
+            if dot:
+                candidates += by_extension.get(extension, ())
+
+        return candidates
+
+    def _of_folder(self, folder: str) -> list[_Candidates]:
+        """Return what is anchored in a folder or above it; a folder has many files."""
+        if folder not in self._folders:
+            names = folder.split("/") if folder else []
+            above = ["", *("/".join(names[: end + 1]) for end in range(len(names)))]
+            anchored = [*map(self._by_anchor["directory"].get, above)]
+            anchored += map(self._by_anchor["segment"].get, names)
+            self._folders[folder] = list(filter(None, anchored))
+
+        return self._folders[folder]

@@ -16,6 +16,9 @@ _LOOK_ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρικχ",
     "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXoavupikx",
 )
+_SIGNS = str.maketrans("\u00b4\u02bc\u2032\u2010\u2011\u2212", "'''---")
+"""Signs that people take for an apostrophe, a hyphen or a minus."""
+_LOOKS_LATIN = re.compile(f"[{''.join(map(chr, _LOOK_ALIKE))}]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
 
@@ -27,7 +30,10 @@ def as_seen(text: str) -> str:
     if text.isascii():
         return text
 
-    visible = _DROPPED.sub("", unicodedata.normalize("NFKC", text))
+    visible = _DROPPED.sub("", unicodedata.normalize("NFKC", text.translate(_SIGNS)))
+    if not _LOOKS_LATIN.search(visible):  # few texts have one, and each word costs a call
+        return visible
+
     return _WORD.sub(_in_latin, visible)
 
 

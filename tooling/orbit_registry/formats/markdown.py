@@ -7,7 +7,6 @@ last newline shift nothing. Code and HTML blocks have no structure.
 from __future__ import annotations
 
 import contextlib
-import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -18,7 +17,6 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import unquote
 
 from orbit_registry.formats.position import Position, Span, TextLines
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     InlineRule = Callable[[StateInline, bool], bool]
     BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
-SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")  # suffixes of Markdown files, in lower case
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
@@ -144,28 +141,6 @@ class Document:
             count[name] += 1
 
         return anchors
-
-
-def is_markdown(name: str) -> bool:
-    """Say by its name whether a file is Markdown."""
-    return name.lower().endswith(SUFFIXES)
-
-
-def split_link(target: str) -> tuple[str, str]:
-    """Return the file that a link's target names, without its query, and the anchor there."""
-    file, _, anchor = target.partition("#")
-    return unquote(file.partition("?")[0]), unquote(anchor)
-
-
-def path_from_root(file: str, folder: str) -> str:
-    """Return the path from the root of a file that a text in a folder names.
-
-    A leading slash is the root.
-    """
-    if file.startswith("/"):
-        folder = ""
-
-    return posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
 
 
 def slug(text: str) -> str:
@@ -627,12 +602,13 @@ _TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")
 _EXPLICIT_LINE = re.compile(r"""[?:][ \t]|\{[ \t]*["']?[\w.-]+["']?[ \t]*:|[}\]]""")
 """`? status`, and a mapping in braces: YAML that few people write."""
 _COMMENTS = re.compile(
-    r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL
+    r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---(?:ya?ml)?[ \t]*[\r\n])", re.DOTALL
 )
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
-_TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
+_TOML_LINE = re.compile(r"^[ \t]*[\w.-]+[ \t]*=", re.MULTILINE)
 _PLAIN_START = re.compile(r"[#*>|!`]|[-+]\s|\w+[ \t,.]")
 """How a text without front matter begins, as far as its first characters tell."""
+_OPENING_FENCES = ("---", "---yaml", "---yml")
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
@@ -660,19 +636,21 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     noted = _COMMENTS.match(text)
     top = lines.index_of(noted.end()) if noted else 0
     first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")
-    fenced = first.rstrip(" \t") == "---"
+    fenced = first.rstrip(" \t") in _OPENING_FENCES
+    is_lower = fenced and top > 0
 
     if not fenced and _MAPPING_LINE.match(first) is None:
         return None, 0
 
-    forgiven = not fenced or noted is not None
     mappings = 0
     others = 0
 
     for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
         line = text[lines.starts[number] : lines.ends[number]] if number else first
         if line.rstrip(" \t") in ("---", "..."):
-            if (others and not mappings) or (forgiven and (others or mappings < 2)):
+            fewest = 1 if is_lower else 2
+            is_strict = is_lower or not fenced
+            if (others and not mappings) or (is_strict and (others or mappings < fewest)):
                 return None, 0
 
             start = lines.starts[top + 1] if fenced else int(text.startswith("\ufeff"))

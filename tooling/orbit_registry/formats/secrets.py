@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,7 @@ class Suspect:
     end: int
 
 
-_TABLE: Mapping[str, Any] = cast(
-    "Mapping[str, Any]", load(Path(__file__).with_name("secrets.yaml").read_text("utf-8"))
-)
+_TABLE: Mapping[str, Any] = table_of(__file__, "secrets.yaml")
 _LONGEST_BODY = 4_000
 _GROUP = re.compile(r"\?P<(\w+)>")
 
@@ -210,7 +207,7 @@ def _with_form(text: str) -> Iterator[Suspect]:
 
 
 def _of_form(form: _Form, text: str) -> Iterator[Suspect]:
-    for match in _compiled(rf"(?<![A-Za-z0-9])(?:{form.pattern})").finditer(text):
+    for match in _compiled(rf"{_START}(?:{form.pattern})").finditer(text):
         if re.search(_EXAMPLE, match[0]):
             continue
         if form.kind == "private key" and _ELIDED.match(text, match.end()):
@@ -264,6 +261,8 @@ def _is_token(value: str) -> bool:
     return True
 
 
+_START = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-F]{2}))"
+"""Where a form may begin: after no letter or digit, but for that of an escape in a URL."""
 _VALUES = tuple(dict.fromkeys(_GROUP.findall(" ".join(form.pattern for form in _FORMS))))
 """The groups of forms whose value is judged."""
 _LEAST_OF_NAMED = 8

@@ -17,7 +17,8 @@ _FILLERS = (
     "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
 """Characters without a shape: fillers, old format controls, tags."""
-HIDDEN = re.compile(
+# Patterns are texts here: each takes a millisecond to compile, and few commands need more than one.
+HIDDEN = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     f"\u200b\u2060-\u2064\ufeff\ufff9-\ufffb{_FILLERS}]|{_SELECTORS}"
@@ -36,10 +37,10 @@ _HIDDEN = (
     f"\ud800-\udfff\ufeff\ufff9-\ufffb{_FILLERS}"
 )
 """All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model, no file has surrogates."""
-_UNSEEN = re.compile(f"(?:[\x00-\x1f{_HIDDEN}]|{_SELECTORS})+")
-_UNSEEN_BUT_LAYOUT = re.compile(f"(?:[\x00-\x08\x0b-\x1f{_HIDDEN}]|{_SELECTORS})+")
-_UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]|{_SELECTORS}")
-_STEERS_SCREEN = re.compile(
+_UNSEEN = f"(?:[\x00-\x1f{_HIDDEN}]|{_SELECTORS})+"
+_UNSEEN_BUT_LAYOUT = f"(?:[\x00-\x08\x0b-\x1f{_HIDDEN}]|{_SELECTORS})+"
+_UNSEEN_IN_JSON = f"[{_HIDDEN}]|{_SELECTORS}"
+_STEERS_SCREEN = (
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb"
     f"{_FILLERS}]|\r(?!\n)"
 )
@@ -56,7 +57,7 @@ def first_hidden(text: str) -> tuple[int, str] | None:
     if text.isascii() and text.replace("\n", " ").isprintable():
         return None
 
-    matches = list(HIDDEN.finditer(text))
+    matches = list(re.finditer(HIDDEN, text))
     if not matches:
         return None
 
@@ -71,19 +72,19 @@ def first_hidden(text: str) -> tuple[int, str] | None:
 
 def inert_line(text: str) -> str:
     """Return a text as one line without hidden characters, tags, homes and e-mail addresses."""
-    words = _UNSEEN.sub(" ", _without_personal_data(text)).split()
+    words = re.sub(_UNSEEN, " ", _without_personal_data(text)).split()
     return _TAG.sub("&lt;", " ".join(words))
 
 
 def inert_text(text: str) -> str:
     """Return a text like `inert_line`, with its line ends and tabs."""
     line_text = _without_personal_data(text.replace("\r\n", "\n").replace("\r", "\n"))
-    return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", line_text))
+    return _TAG.sub("&lt;", re.sub(_UNSEEN_BUT_LAYOUT, " ", line_text))
 
 
 def inert_json(text: str) -> str:
     """Return equal JSON whose hidden characters, which could steer a terminal, are escaped."""
-    return _UNSEEN_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    return re.sub(_UNSEEN_IN_JSON, lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _without_personal_data(text: str) -> str:
@@ -97,7 +98,10 @@ def _without_personal_data(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return a text whose hidden characters, but for line ends and tabs, are written as escapes."""
-    return _STEERS_SCREEN.sub(lambda match: repr(match[0])[1:-1], text)
+    if text.isascii() and text.replace("\n", " ").isprintable():
+        return text
+
+    return re.sub(_STEERS_SCREEN, lambda match: repr(match[0])[1:-1], text)
 
 
 _RUNNER_COMMAND = re.compile(

@@ -83,7 +83,7 @@ _DENYING = (
 NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = (
     "all always any ever immer do does did is are be was were can must should shall will would "
-    "may might has have had it"
+    "may might has have had it with mit"
 )
 SUPPORT = frozenset(_AUXILIARIES.split())
 """Words that come and go with a negation: `retry`, `do not retry`."""

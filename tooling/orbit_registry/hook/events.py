@@ -24,7 +24,7 @@ FILES = ("events.4.jsonl", "events.3.jsonl", "events.2.jsonl", "events.1.jsonl",
 NAME = FILES[-1]
 FAULTS = {
     "payload": "what came is not JSON object in UTF-8",
-    "ledger": "what the session was shown can't be kept, so nothing was shown",
+    "ledger": "the session's log can't be written (is the disk full?), so nothing was shown",
     "index": "the push index is damaged",
 }
 """Known faults; of any other only the name of the exception's class is logged."""

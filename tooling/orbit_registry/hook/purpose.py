@@ -99,7 +99,7 @@ _NOUNS = _by_word(
     }
 )
 """Words of a headline that say which commands it is about."""
-_SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
+SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
 SHELLS = ("bash", "sh", "zsh")
 WINDOWS = ("exe", "cmd", "bat", "ps1")
 
@@ -173,7 +173,7 @@ def script_of(words: "Sequence[str]") -> str:
     """Return what a runner runs: nox's session, the script after `run`, or the first argument."""
     if name_of(words[0]) == "nox":
         for option, session in pairwise(words):
-            if option in _SESSIONS:
+            if option in SESSIONS:
                 return session
 
         return ""

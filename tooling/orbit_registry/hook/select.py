@@ -26,7 +26,7 @@ from orbit_registry.model.reach import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from orbit_registry.hook.index import Index
     from orbit_registry.model.fields import Row
@@ -66,6 +66,39 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     if not (any(request) or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
 
+    fitting, linked, drops, beyond = _applying(index, context)
+    if not (fitting or linked):
+        is_narrowed = any(reason != "below relevance" for _, reason in drops)
+        skip_reason = "narrowed" if is_narrowed else "no match"
+        return Selection([], 0, drops, skip_reason)
+
+    def capped(shown_ids: "Sequence[str]", named_ids: "Collection[str]") -> Selection:
+        # A file's state and the matching glob cost the most, so only the few shown records are
+        # asked for them.
+        return apply_caps(
+            context, fitting, linked, drops, beyond, shown_ids, named_ids, index.difference
+        )
+
+    if session_log is None:
+        selection = capped((), ())
+    else:
+        selection = _in_session(index.holdout, session_log, capped)
+
+    if context.surface == SESSION:
+        selection.others = index.pushed - len(selection.matches) - len(selection.named)
+
+    for match in selection.matches:
+        match.triggers = [(way, _glob(index, match.row, at)) for way, at in match.triggers]
+
+    return selection
+
+
+def _applying(
+    index: "Index", context: Context
+) -> "tuple[list[Match], list[Match], list[tuple[Row, str]], int]":
+    """Return the records that apply and the rules linked with them, the drops, and how many were
+    not examined.
+    """
     triggers: Triggers = {}
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
@@ -96,41 +129,28 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     leading = linked_rules(index, decided, context.returned)
     by_rule = {number: triggers.get(number, []) + by for number, by in leading.items()}
     linked = _narrow(index, context, by_rule, scores)[0]
+    return fitting, linked, drops, beyond
 
-    if not (fitting or linked):
-        is_narrowed = any(reason != "below relevance" for _, reason in drops)
-        skip_reason = "narrowed" if is_narrowed else "no match"
-        return Selection([], 0, drops, skip_reason)
 
-    # A file's state and the matching glob cost the most, so only the few shown records are asked
-    # for them.
-    if session_log is None:
-        selection = apply_caps(context, fitting, linked, drops, beyond, (), (), index.difference)
-    else:
-        try:
-            shown_ids = session_log.begin()
-            named_ids = session_log.named
-            selection = apply_caps(
-                context, fitting, linked, drops, beyond, shown_ids, named_ids, index.difference
-            )
-            _note(session_log, selection)
-        finally:
-            session_log.end()
+def _in_session(
+    holdout: int,
+    session_log: SessionLog,
+    capped: "Callable[[Sequence[str], Collection[str]], Selection]",
+) -> Selection:
+    """Return what a session is shown, noted as shown, without its hold-out."""
+    try:
+        shown_ids = session_log.begin()
+        named_ids = session_log.named
+        selection = capped(shown_ids, named_ids)
+        _note(session_log, selection)
+    finally:
+        session_log.end()
 
-        session = session_log.name.partition(".")[0]
-        names = (*shown_ids, *named_ids)
-        selection.is_introduced = not all(
-            is_withheld(session, name, index.holdout) for name in names
-        )
-
-        if index.holdout:
-            _withhold(selection, index.holdout, session)
-
-    if context.surface == SESSION:
-        selection.others = index.pushed - len(selection.matches) - len(selection.named)
-
-    for match in selection.matches:
-        match.triggers = [(way, _glob(index, match.row, at)) for way, at in match.triggers]
+    session = session_log.name.partition(".")[0]
+    names = (*shown_ids, *named_ids)
+    selection.is_introduced = not all(is_withheld(session, name, holdout) for name in names)
+    if holdout:
+        _withhold(selection, holdout, session)
 
     return selection
 

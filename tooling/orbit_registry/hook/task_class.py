@@ -49,16 +49,7 @@ _PREPOSITIONS = frozenset(
     ("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of")
 )
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
-_NEGATIONS = (
-    "don't",
-    "do not",
-    "dont",
-    "never",
-    "no need to",
-    "not",
-    "without",
-    "nobody",  # codespell:ignore nobody
-)
+_NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without")
 
 
 class Opinion:
@@ -221,12 +212,9 @@ def _after(text: str, start: str) -> str:
 def _weigh_part(
     part: str, text: str, requested: bool, is_question: bool, evidence: "_Evidence"
 ) -> None:
-    for start in _NEGATIONS:
-        if _begins(text, start):
-            verb = _first(_after(text, start))
-            if _words()["verbs"].get(verb) in (CODE_GEN, "either"):
-                evidence.add(CODE_GEN, -4, f"`{start} {verb}` rules it out")
-            return
+    # What a person asks not to do is no request.
+    if any(_begins(text, start) for start in _NEGATIONS):
+        return
 
     if not requested:
         for start, name in _words()["questions"]:
@@ -277,12 +265,9 @@ def _weigh_request(
 
         if prose:
             evidence.add("other", 3, f"asks to `{verb}` prose: {prose}")
-        elif code:
-            evidence.add(CODE_GEN, 4 if kind == CODE_GEN else 3, f"asks to `{verb}` code: {code}")
-        elif kind == CODE_GEN:
-            evidence.add(CODE_GEN, 3, f"asks to `{verb}`")
-        else:
-            evidence.add(CODE_GEN, 1, f"asks to `{verb}` something unclear")
+        elif code or kind == CODE_GEN:
+            subject = f" code: {code}" if code else ""
+            evidence.add(CODE_GEN, 3, f"asks to `{verb}`{subject}")
     elif kind == "tell":
         _, prose = _nearest_noun(object_text, far=False)
         here = _is_here(part, object_text.lower())

@@ -15,7 +15,8 @@ from orbit_registry.formats.adr.front_matter import Data, read_front_matter, rea
 from orbit_registry.formats.adr.headings import toml_span
 from orbit_registry.formats.adr.vocabulary import read_date
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.sentences import paragraphs, sentences

@@ -287,16 +287,21 @@ def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool)
 
 
 def write_or_remove(path: Path, text: str | None) -> None:
-    """Write a settings file; None removes it, and its folder if that is then empty."""
+    """Write a settings file; None removes it, and the folders that are then empty."""
     if text is not None:
         write_atomic(path, text)
         return
+
     path.unlink(missing_ok=True)
-    with suppress(OSError):  # a folder that holds more stays
-        path.parent.rmdir()
+    with suppress(OSError):  # a folder that holds more stays, and those around it
+        for folder in path.parents:
+            if folder == Path.home():
+                break
+
+            folder.rmdir()
 
 
-def stop_ignoring(root: Path, path: Path) -> list[str]:
+def stop_ignoring(root: Path, path: Path, *, dry_run: bool = False) -> list[str]:
     """Remove the line that an installation added to `.gitignore`, and say so."""
     top = Git(root).top
     if top is None or not path.is_relative_to(top):
@@ -311,6 +316,9 @@ def stop_ignoring(root: Path, path: Path) -> list[str]:
     without = re.sub(ours, "", text, count=1, flags=re.MULTILINE)
     if without == text:
         return []
+
+    if dry_run:
+        return [f"would be removed from .gitignore: {line}"]
 
     write_or_remove(top / ".gitignore", without or None)
     return [f"removed from .gitignore: {line}"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from orbit_registry.agents.agent import SCOPES, Agent, Scope, load_agent
+from orbit_registry.agents.agent import SCOPES, load_agent
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.exporters import plugin, rules
 from orbit_registry.hook.project import index_file
@@ -138,13 +138,17 @@ class _Plan:
                 command = f"orbit hook uninstall {state.agent.name} --scope user"
                 self.stays.append(f"{state.path} has the hook for all your projects: `{command}`")
             elif state.installed:
-                take = partial(self._without_hook, state.agent, state.scope, state.path)
+                take = partial(uninstall, self.root, state.agent, state.scope)
                 self.add(f"the hook of {state.agent.title}", state.path, take)
+                if state.scope == "local":
+                    self._line_for(state.path)
 
-    def _without_hook(self, agent: Agent, scope: Scope, path: Path) -> None:
-        uninstall(self.root, agent, scope)
-        if scope == "local":
-            stop_ignoring(self.root, path)
+    def _line_for(self, path: Path) -> None:
+        """Plan to remove the line that keeps a settings file out of git."""
+        top = Git(self.root).top
+        if top is not None and stop_ignoring(self.root, path, dry_run=True):
+            take = partial(stop_ignoring, self.root, path)
+            self.add(f"the line for {path.name}", top / ".gitignore", take)
 
     def servers(self) -> None:
         seen: set[Path] = set()

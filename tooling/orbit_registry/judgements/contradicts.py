@@ -151,7 +151,9 @@ def _marked(ours: Words, theirs: Words, more: Counter[str], less: Counter[str]) 
     if ours.refusal in marks or theirs.refusal in marks_back:
         around |= CHOOSING | AFFIRMING
 
-    others = {*more, *less} - {*marks, *marks_back} - around
+    # `C` and `C++` are two names.
+    names = {mark.rstrip("+#0123456789") for mark in (*marks, *marks_back)}
+    others = {*more, *less} - {*marks, *marks_back} - around - names
     return Contrast(marks, marks_back, alone=not others)
 
 

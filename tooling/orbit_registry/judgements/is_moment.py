@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from orbit_registry.formats.adr.vocabulary import first_day, is_iso_date
+from orbit_registry.formats.dates import first_day, is_iso_date
 from orbit_registry.model.votes import time_in
 
 _FIELDS = ("created_at", "updated_at", "reviewed_at")

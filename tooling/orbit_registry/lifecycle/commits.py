@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.sources import Purpose, is_source, purposes
 from orbit_registry.workspace.git import Commit, commits_since

@@ -18,7 +18,7 @@ from itertools import chain
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.citations import NUMBERED_NAME
 from orbit_registry.formats.globs import GlobIndex, readable_globs
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.sources import (
     DATA_LIMIT,
     SOURCE_LIMIT,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
-from orbit_registry.formats.adr.vocabulary import first_day
+from orbit_registry.formats.dates import first_day
 from orbit_registry.formats.globs import matches, readable_globs
 from orbit_registry.model.freshness import created_at, freshness_time
 from orbit_registry.model.record import Record

@@ -17,37 +17,17 @@ from orbit_registry.lifecycle.review_due import (
 )
 from orbit_registry.model.freshness import AHEAD
 from orbit_registry.model.record import Record
-from orbit_registry.model.review import ReviewTerms
 from orbit_registry.repository.reader import Reading
 from orbit_registry.search.source_files import SourceFiles
-from orbit_registry.workspace.cache import digest, row_reader, to_row
+from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
 from orbit_registry.workspace.git import commits_after
 from orbit_registry.workspace.workspace import Workspace
 
 
 def due_now(workspace: Workspace, reading: Reading, now: datetime | None = None) -> dict[str, Due]:
-    """Return why records of a project are due, by path.
-
-    The cache keeps what their documents say of it, until a record or a document changes.
-    """
-    states = {**reading.states, **reading.prose.states}
-    hashes = sorted((path, state.sha256) for path, state in states.items())
-    key = digest(workspace.kinds.fingerprint, hashes)
-
-    def read_terms() -> dict[str, object]:
-        records = filter(has_terms, reading.filled)
-        return {record.path: to_row(record.document_terms) for record in records}
-
-    rows = workspace.cache.memo("review terms", key, read_terms)
-    terms_of = row_reader(ReviewTerms)
-    records: list[Record] = []
-    for record in reading.collection.records:
-        if record.path in rows:
-            terms = terms_of(rows[record.path])
-            records.append(replace(record, document_terms=terms))
-
-    return due_reviews(workspace, records, now)
+    """Return why records of a project are due, by path."""
+    return due_reviews(workspace, filter(has_terms, reading.filled), now)
 
 
 def due_reviews(
@@ -128,14 +108,16 @@ def _used_before(
     """Yield the packages of a record's conditions that were used when it was last looked at."""
     from orbit_registry.formats.imports import imported_names
 
+    packages = [name for name in _packages(record) if importers.get(name)]
+    if not packages:
+        return
+
     git = workspace.git
     before = f"--before={int(looked_at(record).timestamp())}"
-    packages = [name for name in _packages(record) if importers.get(name)]
-    commit = git.ask("rev-list", "--max-count=1", before, "HEAD") if packages else None
+    commit = git.ask("rev-list", "--max-count=1", before, "HEAD")
     for package in packages if commit else ():
-        names = {f"{commit}:{git.prefix}{path}": path for path in importers[package]}
-        for name, content in git.blobs(names, check=False, limit=DOCUMENT_LIMIT).items():
-            text = content.decode("utf-8", "replace")
-            if imported_names(names[name], text, [package]):
+        contents = git.contents(str(commit), importers[package], DOCUMENT_LIMIT)
+        for path, content in contents.items():
+            if imported_names(path, content.decode("utf-8", "replace"), [package]):
                 yield package
                 break

@@ -1,9 +1,11 @@
 """The judgements on all decisions of a project, kept until a file or the history changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from orbit_registry.errors import GitError, GitStoppedError
+from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.built import Built, built
 from orbit_registry.lifecycle.record_checks import runner, stated
 from orbit_registry.model.record import Record
@@ -18,7 +20,8 @@ BREAKS = ("ORB1001", "ORB1002", "ORB1003", "ORB1004", "ORB1005")
 def verdicts(workspace: Workspace, reading: Reading) -> Mapping[str, Built]:
     """Return whether each open decision of this project is built, by the record's path.
 
-    Nothing is said outside a repository, nor of decisions that are inherited.
+    No reason quotes a secret. Nothing is said outside a repository, nor of decisions that are
+    inherited.
     """
     decisions = [record for record in reading.collection.records if _is_judged(record)]
     head = workspace.git.head() if decisions else None
@@ -84,7 +87,15 @@ def _judged(workspace: Workspace, reading: Reading) -> dict[str, object]:
     broken = _broken(workspace, decisions, files)
     around = Surroundings(workspace, records, files, history_of(workspace), broken)
     evidence = evidence_of(around, decisions)
-    return {record.path: to_row(built(record, evidence[record.path])) for record in decisions}
+    return {
+        record.path: to_row(_without_secrets(built(record, evidence[record.path])))
+        for record in decisions
+    }
+
+
+def _without_secrets(judged: Built) -> Built:
+    evidence = tuple(map(without_secrets, judged.evidence))
+    return replace(judged, why=without_secrets(judged.why), evidence=evidence)
 
 
 def _broken(

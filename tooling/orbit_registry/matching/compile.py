@@ -24,7 +24,6 @@ from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import PATHS, SYMBOLS, Move
 from orbit_registry.operations.glob_counts import Scope
-from orbit_registry.workspace.cache import Memo, not_kept
 from orbit_registry.workspace.config import Config
 
 _SEPARATORS = re.compile("[\x00-\x1f]")
@@ -237,15 +236,13 @@ def breadth_of(
     scopes: Iterable[Sequence[str]],
     files: Iterable[str],
     imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    memo: Memo = not_kept,
 ) -> Breadth:
     """Return how broad some scopes are, given as rows hold them and by the tracked files.
 
-    `imported` are the packages and modules of scopes that each file imports. `memo` keeps the
-    judgement.
+    `imported` are the packages and modules of scopes that each file imports.
     """
     plain = (tuple(map(plain_glob, globs)) for globs in scopes)
-    return Breadth.of(plain, files, files_by_package(imported), memo)
+    return Breadth.of(plain, files, files_by_package(imported))
 
 
 def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:

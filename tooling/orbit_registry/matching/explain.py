@@ -28,9 +28,7 @@ VERDICTS: Mapping[str, str] = {
     "excluded": "a glob of the record excludes the path",
     "no match": "a part of the glob matches, the whole does not",
     "not live": "matches, but waits for review or is closed",
-    "not pushed": (
-        "matches, but its status is never shown, or the record is in this machine's inbox"
-    ),
+    "not pushed": "matches, but no edit shows it: `orbit explain ID` says why",
     "doubted": "matches, but may be out of date, so agents see one line that says so",
     "procedural": (
         "matches, and is about how work is done: shown at an edit or a write, not at a read"

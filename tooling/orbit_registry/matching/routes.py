@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from orbit_registry.matching.pack import Citation
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
+from orbit_registry.repository.reader import Reading
 from orbit_registry.search.source_files import SourceFiles
+from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,13 @@ class Routes:
 
     cited: Mapping[str, Sequence[Citation]]
     imported: Mapping[str, Sequence[str]]
+
+
+def routes_in(workspace: Workspace, reading: Reading) -> Routes:
+    """Return the routes of a workspace's tracked files to the records that were read."""
+    tracked = workspace.git.tracked() or ()
+    local = {entry.path for entry in reading.entries if entry.pending}
+    return routes_of(SourceFiles(workspace, [*reading.collection.records], tracked), local)
 
 
 def routes_of(sources: SourceFiles, local: Collection[str]) -> Routes:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
@@ -61,6 +62,9 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
+
+if TYPE_CHECKING:
+    from orbit_registry.matching.words import Words
 
 _BRANCHES = (
     "refs/remotes/origin/main",
@@ -169,6 +173,8 @@ class IndexSync:
     path: Path
     records: int
     built: bool
+    words: Words | None = None
+    """The words of all that is searched, if the records were compiled."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -238,9 +244,10 @@ def sync_index(
             inputs = inputs_of(workspace)
 
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
-            content, records, is_built = index.read(0, index.length), index.records, False
+            content, done = index.read(0, index.length), IndexSync(path, index.records, built=False)
         else:
-            content, records, is_built = *_compiled(workspace, inputs), True
+            content, records, words = _compiled(workspace, inputs)
+            done = IndexSync(path, records, built=True, words=words)
 
         for leftover in _leftovers(path):
             leftover.unlink(missing_ok=True)
@@ -249,7 +256,7 @@ def sync_index(
             path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600
         )
 
-    return IndexSync(path, records, is_built)
+    return done
 
 
 def _leftovers(path: Path) -> Iterator[Path]:
@@ -269,7 +276,7 @@ def _inputs_in(index: Index | NoIndex) -> list[str]:
 def index_in_memory(workspace: Workspace) -> Index | NoIndex:
     """Return an index that lasts as long as the process."""
     inputs = inputs_of(workspace)
-    content, _ = _compiled(workspace, inputs)
+    content, *_ = _compiled(workspace, inputs)
     return reader.read_index(content + inputs.lines[0].encode(), str(workspace.root))
 
 
@@ -299,8 +306,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    memo = workspace.cache.memo
-    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
     files = {entry.path: _line(reading, entry) for entry in entries}
     # The texts that searches read are those of all, also of an id that is there twice.
@@ -409,7 +415,7 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
     return followed
 
 
-def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
+def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int, Words]:
     # Syncs that find nothing to do need no stemmer.
     from orbit_registry.matching.words import Words
     from orbit_registry.search.rejected import rejected_rows
@@ -418,7 +424,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     words = Words(workspace, inputs.reading.filled)
     paths = {record.path for record in inputs.records}
     clean = [record for record in inputs.reading.clean if record.path in paths]
-    rejected = rejected_rows(clean, words.index.records_with)
+    rejected = rejected_rows(clean, words.index.records_with, partial(_taken, workspace, inputs))
     parts = _parts(workspace, inputs, clean, rejected)
     routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
     unread = len(inputs.entries) - len(parts)
@@ -436,7 +442,20 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         cited=routes.cited,
     )
 
-    return content, len(parts)
+    return content, len(parts), words
+
+
+def _taken(
+    workspace: Workspace, inputs: Inputs, decisions: Sequence[Record]
+) -> Mapping[str, Sequence[str]]:
+    """Return what each decision takes; the cache has it of those that did not change."""
+    from orbit_registry.search.rejected import taken_by
+
+    by_path = {record.path: record for record in decisions}
+    keys = {path: inputs.reading.digests[path] for path in by_path}
+    return workspace.cache.values(
+        "taken", keys, lambda path: [*taken_by(by_path[path])], clean=keys
+    )
 
 
 def _parts(

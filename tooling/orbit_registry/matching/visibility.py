@@ -33,7 +33,6 @@ from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import Move
 from orbit_registry.operations.glob_counts import FilesByGlob, Scope, files_of_scopes
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.workspace.cache import Memo, not_kept
 from orbit_registry.workspace.config import GENERAL, agent_name
 from orbit_registry.workspace.workspace import ORBIT, Workspace, user_home
 
@@ -270,8 +269,6 @@ class Surroundings:
     """Whether the records are the user's own, which are shown in other projects."""
     half_life: float = 0.0
     now: float = 0.0
-    memo: Memo = not_kept
-    """Keeps how broad the scopes are, which costs most where there are many files."""
 
     def with_records(self, drafts: Sequence[Record]) -> Surroundings:
         """Return what they were if some records that are not written yet were there."""
@@ -328,7 +325,7 @@ class Surroundings:
 
     def _judged(self, competing: Sequence[Record]) -> tuple[Breadth, Mapping[str, int]]:
         scopes = [self.scope(record) for record in competing]
-        breadth = breadth_of(scopes, self.tracked, self.imported, self.memo)
+        breadth = breadth_of(scopes, self.tracked, self.imported)
         withheld = breadth.withheld(scopes)
         paths = (record.path for record in competing)
         return breadth, dict(zip(paths, withheld, strict=True))
@@ -347,7 +344,7 @@ class Surroundings:
 def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surroundings:
     """Read what decides where the records of a workspace are shown, from its files as they are."""
     inputs = inputs or inputs_of(workspace)
-    tracked, untracked = workspace.git.files()
+    tracked = inputs.report.tracked or ()
     local = frozenset(entry.path for entry in inputs.entries if entry.pending)
     routes = routes_of(inputs.sources, local)
     personal: Sequence[Record] = ()
@@ -356,8 +353,8 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
 
     around = Surroundings(
         records=inputs.records,
-        files=[*(tracked or ()), *untracked],
-        tracked=tracked or (),
+        files=[*tracked, *inputs.report.untracked],
+        tracked=tracked,
         cited=routes.cited,
         imported=routes.imported,
         moves=inputs.moves,
@@ -372,7 +369,6 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
         project=working_project(),
         half_life=half_life_days(),
         now=time.time(),
-        memo=workspace.cache.memo,
         is_home=user_home().resolve() == workspace.root.resolve(),
     )
 
@@ -417,7 +413,7 @@ def _visibility(record: Record, around: Surroundings, matched: FilesByGlob) -> V
 
 
 def _waits(record: Record) -> bool:
-    return record.phase == "pending" and not record.status.pushed
+    return record.is_undecided and not record.status.pushed
 
 
 def _closed(record: Record, around: Surroundings) -> Reason:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from orbit_registry.formats.adr.vocabulary import first_day
+from orbit_registry.formats.dates import first_day
 from orbit_registry.model.record import Record
 from orbit_registry.model.review import has_review
 from orbit_registry.model.votes import format_time, time_in

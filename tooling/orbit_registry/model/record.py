@@ -15,6 +15,8 @@ from orbit_registry.model.votes import Vote
 
 SUPERSEDED = "superseded"  # status of a record that another replaced
 UNREAD_STATUS = "x-status-syntax"  # field: the syntax that states a status and is not read
+CREATED_FROM = "x-created-from"  # field: what `created_at` is from, if no document states that day
+BY_COMMIT, BY_IMPORT = "first commit", "import"
 BODY = "body.md"  # file in a decision's folder that holds its prose if no document does
 
 
@@ -124,6 +126,11 @@ class Record:
     def phase(self) -> Phase:
         """Whether the record is pending, live or closed."""
         return self.status.phase
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether no person decided about it: it waits for a verdict, or states no status."""
+        return self.status.waits or self.phase == "pending"
 
     @property
     def is_rejected(self) -> bool:

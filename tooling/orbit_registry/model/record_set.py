@@ -77,15 +77,32 @@ class RecordSet:
         """Keep records, and problems of files without a record, to explain a failed look-up."""
         self._problems = problems
         self._records = sorted(records, key=lambda record: (record.sort_key, record.path))
-        self._by_id: dict[str, list[Record]] = defaultdict(list)
-        self._by_legacy: dict[str, list[Record]] = defaultdict(list)
-        self._by_tail: dict[str, list[Record]] = defaultdict(list)
 
+    @cached_property
+    def _by_id(self) -> Mapping[str, list[Record]]:
+        by_id: defaultdict[str, list[Record]] = defaultdict(list)
         for record in self._records:
-            self._by_id[record.id].append(record)
+            by_id[record.id].append(record)
+
+        return by_id
+
+    @cached_property
+    def _by_legacy(self) -> Mapping[str, list[Record]]:
+        by_legacy: defaultdict[str, list[Record]] = defaultdict(list)
+        for record in self._records:
             for name in record.legacy_ids:
-                self._by_legacy[name].append(record)
-                self._by_tail[name.rpartition("/")[2]].append(record)
+                by_legacy[name].append(record)
+
+        return by_legacy
+
+    @cached_property
+    def _by_tail(self) -> Mapping[str, list[Record]]:
+        by_tail: defaultdict[str, list[Record]] = defaultdict(list)
+        for record in self._records:
+            for name in record.legacy_ids:
+                by_tail[name.rpartition("/")[2]].append(record)
+
+        return by_tail
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records)
@@ -231,13 +248,13 @@ class RecordSet:
         end = f"/{query.removeprefix('./')}"
         return [name for name, path in paths if f"/{path.lower()}".endswith(end)]
 
-    def reachable(self, record_id: str, name: str) -> set[str]:
-        """Return every id that a field of ids leads to, over any number of records."""
+    def stated_successors(self, record_id: str) -> set[str]:
+        """Return every id that `superseded_by` leads to, over any number of records."""
         visited = set()
         stack = [record_id]
         while stack:
             for record in self.with_id(stack.pop()):
-                fresh = [other for other in record.words(name) if other not in visited]
+                fresh = [other for other in record.superseded_by if other not in visited]
                 visited.update(fresh)
                 stack += fresh
 

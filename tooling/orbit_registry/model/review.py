@@ -1,20 +1,11 @@
-"""When a decision or rule is to be looked at again, as its record or its document states it."""
+"""When a decision or rule is to be looked at again."""
 
-import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
-from orbit_registry.formats.adr.model import Fact
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, read_date, word_set
-from orbit_registry.formats.wording import plain
-
 ConditionKind = Literal["words", "path", "uses"]
-_BY, _WHEN = "review_by", "revisit_when"
-_QUARTER = re.compile(
-    r"[Qq](?P<q1>[1-4])[ /-]?(?P<y1>20\d\d)|(?P<y2>20\d\d)[ /-]?[Qq](?P<q2>[1-4])"
-)
+BY, WHEN = "review_by", "revisit_when"
 _MARKS: tuple[ConditionKind, ...] = ("path", "uses")
 _EXAMPLES = {"path": "src/**", "uses": "redis"}
 _MEANT = {
@@ -53,13 +44,13 @@ NO_TERMS = ReviewTerms()
 
 def has_review(properties: Container[str]) -> bool:
     """Say whether records with these fields can state when to look at them again."""
-    return _BY in properties
+    return BY in properties
 
 
 def terms_from(data: Mapping[str, object], of_document: ReviewTerms) -> ReviewTerms:
     """Return the terms of a record: a field of its file counts before that of its document."""
-    by = data.get(_BY)
-    entries = data.get(_WHEN)
+    by = data.get(BY)
+    entries = data.get(WHEN)
     conditions = conditions_of(entries) if isinstance(entries, list) else of_document.when
     if isinstance(by, str):
         return ReviewTerms(by, conditions)
@@ -119,58 +110,3 @@ def _mark_near(word: str) -> str:
     is_word = word.isalpha() and word not in _NO_MARKS
     near = get_close_matches(word, _MARKS, n=1, cutoff=_NEAR) if is_word else []
     return near[0] if near else ""
-
-
-def may_state_review(text: str) -> bool:
-    """Say whether a document has a key of a review, so that it is worth reading for one."""
-    plain_text = _spaced(text)
-    return any(key in plain_text for key in _keys())
-
-
-@cache
-def _keys() -> tuple[str, ...]:
-    words = f"{VOCABULARY['keys'][_BY]}, {VOCABULARY['keys'][_WHEN]}".split(",")
-    return tuple(_spaced(word.strip()) for word in words)
-
-
-def _spaced(text: str) -> str:
-    """Return a text as keys are compared: `Review-By` is `review by`."""
-    return text.lower().replace("_", " ").replace("-", " ")
-
-
-def terms_of_document(facts: Iterable[Fact]) -> ReviewTerms:
-    """Return when a document says to look at it again, by the facts of its header."""
-    by, unread = "", ""
-    conditions: list[str] = []
-    for fact in facts:
-        if fact.key == _WHEN:
-            conditions += (value.strip("{} ") for value in fact.values or (fact.raw,))
-        elif fact.key == _BY and not by:
-            by = _day_in(fact.raw)
-            unread = "" if by else unread or _undated(fact.raw)
-
-    return ReviewTerms(by, conditions_of(_without_blanks(conditions)), unread)
-
-
-def _day_in(raw: str) -> str:
-    """Return the month or day that a value states; of a quarter its first month."""
-    text = raw.strip("*_`\"' ")
-    quarter = _QUARTER.match(text)
-    if quarter is None:
-        return read_date(text) or ""
-
-    year = quarter["y1"] or quarter["y2"]
-    month = 3 * int(quarter["q1"] or quarter["q2"]) - 2
-    return f"{year}-{month:02}"
-
-
-def _undated(raw: str) -> str:
-    """Return a value that is no date; empty for a blank and a prompt."""
-    is_prompt = any(mark in raw for mark in "{<[") or "yy" in raw.lower()
-    is_blank = plain(raw) in word_set("no_value")
-    return "" if is_prompt or is_blank else raw.strip()
-
-
-def _without_blanks(values: Iterable[str]) -> Iterator[str]:
-    blanks = word_set("no_value")
-    return (value for value in values if value and plain(value) not in blanks)

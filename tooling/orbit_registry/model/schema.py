@@ -329,7 +329,7 @@ def _type_message(value: object, expected: str) -> _Fault:
     if expected == "string" and isinstance(value, (bool, int, float)):
         return message, f'put it in quotes: "{json.dumps(value)}"'
     if expected == "array":
-        return message, "write it as a list: a line `- …` for each entry"
+        return message, "write it as a list: […], or a line `- …` for each entry"
 
     return message, None
 

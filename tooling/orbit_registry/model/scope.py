@@ -1,7 +1,7 @@
 """Scope of a record, the task it is briefed for, and the weight of its versions."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,16 @@ def symbol_problem(symbol: str) -> str | None:
 def symbol_glob(symbol: str) -> str:
     """Return the glob that matches the file of a symbol."""
     return re.sub(r"[*?\[{]", r"[\g<0>]", symbol.partition("::")[0])
+
+
+def named_globs(paths: Iterable[str], symbols: Iterable[str]) -> dict[str, str]:
+    """Return the globs of files by what a scope names: a glob, or a symbol in a file."""
+    globs = {path: path for path in paths}
+    for symbol in symbols:
+        if symbol_problem(symbol) is None:
+            globs[symbol] = symbol_glob(symbol)
+
+    return globs
 
 
 def files_by_package(imported: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

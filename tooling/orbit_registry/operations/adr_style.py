@@ -19,7 +19,7 @@ from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document, template_from
 from orbit_registry.formats.adr.vocabulary import COST_PROMPT, language_of_status
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.wording import MARKS
 from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import document_text
@@ -29,6 +29,7 @@ _TEMPLATES_TRIED = 12
 """Neighbours that are tried as a template, newest first:
 one of them may state its status as none other does.
 """
+_FEW = 4  # a form that not even one neighbour in four has is no model
 _README_NAMES = (
     "README.md",
     "readme.md",
@@ -215,17 +216,41 @@ def new_text(
     """Return the text of a new decision file, in the dress of the newest neighbour that can state
     its facts.
     """
-    for like, text in neighbours.texts:
+    texts = _fullest_first(neighbours.texts)
+    for like, text in texts:
         text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
         if text_like is not None:
             return text_like
 
-    for like, text in neighbours.texts[:1]:
+    for like, text in texts[:1]:
         text_like = _from_neighbour(text, like, path, fields, status, add_status=True)
         if text_like is not None:
             return text_like
 
     return new_document(kind.template(), fields)
+
+
+def _fullest_first(texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the neighbours; in a folder of mixed forms, the form that states most of context,
+    decision and date comes first, unless hardly any has it.
+    """
+    parts = {path: _parts_of(path, text) for path, text in texts}
+    often = Counter(parts.values())
+    shared = [form for form, count in often.items() if count * _FEW >= len(texts)]
+    fullest = max(shared, key=len, default=frozenset())
+    return sorted(texts, key=lambda each: not parts[each[0]] >= fullest)
+
+
+def _parts_of(path: str, text: str) -> frozenset[str]:
+    entry = only_entry(text, path)
+    if entry is None:
+        return frozenset()
+
+    keys = {section.key for section in entry.sections} & {"context", "decision"}
+    if entry.date_span is not None:
+        keys.add("date")
+
+    return frozenset(keys)
 
 
 def _from_neighbour(

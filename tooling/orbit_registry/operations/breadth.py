@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.model.scope import USES
 from orbit_registry.operations.glob_counts import Scope, count_matches
-from orbit_registry.workspace.cache import Memo, digest, not_kept
 from orbit_registry.workspace.workspace import ORBIT
 
 SHARE = 0.15
@@ -37,26 +35,13 @@ class Breadth:
         scopes: Iterable[Scope],
         tracked: Iterable[str],
         importers: Mapping[str, Sequence[str]] = MappingProxyType({}),
-        memo: Memo = not_kept,
     ) -> "Breadth":
         """Judge the scopes of all records that can be shown, one a record.
 
-        `importers` are the files of the packages and modules among the globs. `memo` keeps the
-        judgement, which costs most where there are many files.
+        `importers` are the files of the packages and modules among the globs.
         """
         files = [file for file in tracked if not file.startswith(f"{ORBIT}/")]
         records = Counter(scopes)
-        key = digest(sorted(records.items()), "\0".join(files), sorted(importers.items()))
-        row = memo("breadth", key, lambda: cls._judged(records, files, importers)._as_row())
-        return cls._from_row(row)
-
-    @classmethod
-    def _judged(
-        cls,
-        records: Mapping[Scope, int],
-        files: Sequence[str],
-        importers: Mapping[str, Sequence[str]],
-    ) -> "Breadth":
         wide = dict(_wide_globs(records, files, importers))
 
         def are_too_many(competing: Iterable[Scope]) -> bool:
@@ -69,19 +54,6 @@ class Breadth:
             crowds.update(filter(are_too_many, reached))
 
         return cls(len(files), wide, crowds)
-
-    def _as_row(self) -> list[object]:
-        """Return the judgement as JSON keeps it."""
-        wide = [[[*scope], dict(globs)] for scope, globs in self.wide.items()]
-        crowds = [[sorted(map(list, crowd)), count] for crowd, count in self.crowds.items()]
-        return [self.files, wide, crowds]
-
-    @classmethod
-    def _from_row(cls, row: Sequence[Any]) -> "Breadth":
-        files, wide_rows, crowd_rows = row
-        wide = {tuple(scope): globs for scope, globs in wide_rows}
-        crowds = {frozenset(map(tuple, crowd)): count for crowd, count in crowd_rows}
-        return cls(files, wide, crowds)
 
     def withheld(self, ranked: Sequence[Scope]) -> list[int]:
         """Return for each record, given by its scope and the best first,

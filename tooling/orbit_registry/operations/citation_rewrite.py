@@ -12,13 +12,8 @@ from urllib.parse import quote
 
 from orbit_registry.errors import plural
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import (
-    Link,
-    is_markdown,
-    parse_markdown,
-    path_from_root,
-    split_link,
-)
+from orbit_registry.formats.links import is_markdown, path_from_root, split_link
+from orbit_registry.formats.markdown import Link, parse_markdown
 from orbit_registry.formats.position import Position, Span, TextLines
 from orbit_registry.formats.sources import is_foreign, is_source
 from orbit_registry.model.kind import Kind

@@ -9,13 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from orbit_registry.formats.citations import Citation, IdForms, citations_outside, find_citations
-from orbit_registry.formats.markdown import (
-    Link,
-    is_markdown,
-    parse_markdown,
-    path_from_root,
-    split_link,
-)
+from orbit_registry.formats.links import is_markdown, path_from_root, split_link
+from orbit_registry.formats.markdown import Link, parse_markdown
 from orbit_registry.formats.position import Span, TextLines
 from orbit_registry.formats.sources import is_source, spoken_spans
 from orbit_registry.model.diagnostic import Location

@@ -18,7 +18,7 @@ from orbit_registry.formats.adr.file_names import (
     read_name,
 )
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.markdown import SUFFIXES, is_markdown
+from orbit_registry.formats.links import SUFFIXES, is_markdown
 from orbit_registry.operations.adr_folders import named_folders
 from orbit_registry.operations.document_plan import reason_for_none
 from orbit_registry.operations.import_report import (

@@ -21,7 +21,7 @@ from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id, sequence_number
-from orbit_registry.model.record import UNREAD_STATUS
+from orbit_registry.model.record import BY_COMMIT, BY_IMPORT, CREATED_FROM, UNREAD_STATUS
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.documents import LOG_NAME, Document, entry_span, heading_of
 
@@ -340,19 +340,22 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
 
 
 def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:
-    """Return `created_at` and `updated_at` by the day in the document,
-    else by its first commit and last change.
+    """Return `created_at` and `updated_at` by the day in the document, else by its first commit and
+    last change, and where the first is from if no document states it.
     """
     moments = [datetime.fromtimestamp(max(0, time), UTC) for time in history or ()]
+    source = BY_COMMIT if moments else BY_IMPORT
     if day_text is not None and len(day_text) == len("2026-04-01"):
         day = datetime.fromisoformat(f"{day_text}T00:00:00+00:00")
         moments = [day, max([day, *moments[1:]])]
+        source = ""
 
     now = datetime.now(UTC)
-    return {
-        name: format_time(min(moment, now))
-        for name, moment in zip(("created_at", "updated_at"), moments, strict=False)
+    names = ("created_at", "updated_at")
+    dates = {
+        name: format_time(min(moment, now)) for name, moment in zip(names, moments, strict=False)
     }
+    return {**dates, CREATED_FROM: source} if source else dates
 
 
 def uid_of(candidate: Candidate) -> str:

@@ -18,7 +18,7 @@ from orbit_registry.formats.adr.file_names import (
     is_decision_folder,
     is_foreign_folder,
 )
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import rewrite

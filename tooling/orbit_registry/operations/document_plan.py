@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.decision import with_date_order
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
-from orbit_registry.formats.adr.front_matter import KEY_TWICE
+from orbit_registry.formats.adr.front_matter import BROKEN, KEY_TWICE
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
 from orbit_registry.formats.adr.problems import (
     BLANK_TITLE,
@@ -55,7 +55,7 @@ NO_ENTRY = (
 )
 """Why a log has nothing to adopt."""
 _QUOTED = 60  # characters of a value that a report quotes
-_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
+_ASKED = (BROKEN, "adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
 """Codes of the problems of a document that the report asks about."""
 _FEW_DECISIONS = 2
 """Decisions in a folder, from which on what is numbered as they are and states a status is one."""
@@ -439,7 +439,8 @@ def _questions(decision: NumberedDecision, assume: str | None) -> Iterator[str]:
 def _problems(entry: AdrDocument) -> Iterator[str]:
     for problem in entry.problems:
         if problem.code in _ASKED and problem.position is not None:
-            yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
+            line = "" if problem.code == BROKEN else f"line {problem.position.line}: "
+            yield f"{line}{problem.message}; {problem.hint}"
 
     if entry.status in ("superseded", "unknown"):
         return

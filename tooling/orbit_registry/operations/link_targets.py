@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from orbit_registry.formats.adr.model import OTHER_KEY, AdrDocument, Rel, Relation
-from orbit_registry.formats.markdown import is_markdown, path_from_root, split_link
+from orbit_registry.formats.links import is_markdown, path_from_root, split_link
 from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import list_in

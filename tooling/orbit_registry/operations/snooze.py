@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.formats.adr.vocabulary import first_day
+from orbit_registry.formats.dates import first_day
 from orbit_registry.model.record import Record
 from orbit_registry.model.review import has_review
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.lifecycle import refuse_closed
-from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.guard import refuse_closed, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.author import Author

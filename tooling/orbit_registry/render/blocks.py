@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-MOST_WIDE = 40
-"""The width of the widest column of a table; longer cells go on to the right."""
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -23,9 +20,7 @@ class Table:
         for cells in self.rows:
             listed.append([cell.replace("\n", " ") for cell in cells])
 
-        widths = []
-        for cells in zip(*listed, strict=True):
-            widths.append(min(MOST_WIDE, max(map(len, cells))))
+        widths = [max(map(len, cells)) for cells in zip(*listed, strict=True)]
 
         for row in listed:
             padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

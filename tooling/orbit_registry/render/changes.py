@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from orbit_registry.checks.report import printable
+from orbit_registry.checks.lines import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
 from orbit_registry.lifecycle.audit import Audit, day_of, headline_of

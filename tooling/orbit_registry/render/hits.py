@@ -1,13 +1,18 @@
 """Search results and similar records as JSON data and as text."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from orbit_registry.checks.duplicates import Neighbour
 from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import chunk_place
-from orbit_registry.search.search import Hit, SearchResult
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.duplicates import Neighbour
+    from orbit_registry.search.search import Hit, SearchResult
 
 GENERIC = (
     "the text names nothing that a record could be about: put a word in quotes to look "
@@ -63,7 +68,7 @@ def _hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
 
 
 def result_text(result: SearchResult, *, explain: bool = False) -> str:
-    """Return a search result as text, grouped by kind, binding kinds first."""
+    """Return a search result as text, grouped by kind; the best match is the first line."""
     retired = list(map(str, result.retired))
     if not result.hits:
         return "\n".join([*retired, "nothing found"])
@@ -71,15 +76,15 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
     for word, right in result.corrected.items():
         retired.append(f"no record has {word!r}: searched for {right!r}")
 
-    groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
+    groups: defaultdict[str, list[Hit]] = defaultdict(list)
     for hit in result.hits:
         groups[_group(hit.record)].append(hit)
 
     lines: list[str] = []
-    for group in sorted(groups):
+    for group, hits in groups.items():
         if len(groups) > 1:
-            lines += ["", group[1]] if lines else [group[1]]
-        for hit in groups[group]:
+            lines += ["", group] if lines else [group]
+        for hit in hits:
             lines += _lines(hit, explain=explain, is_said=hit.retired in result.retired)
 
     if result.omitted:
@@ -88,12 +93,12 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
     return "\n".join([*retired, *lines])
 
 
-def _group(record: Record) -> tuple[int, str]:
+def _group(record: Record) -> str:
     kind = record.kind
-    parted = (
-        f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places
-    )
-    return kind.place(record.data), next(parted, kind.labels)
+    for name in kind.places:
+        return f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})"
+
+    return kind.labels
 
 
 def _lines(hit: Hit, *, explain: bool, is_said: bool) -> Iterable[str]:

@@ -16,7 +16,7 @@ from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.kind import Status
 from orbit_registry.model.rank import rank_order
-from orbit_registry.model.record import Record
+from orbit_registry.model.record import CREATED_FROM, Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
 from orbit_registry.render.blocks import Block, Facts, Table, rendered
@@ -295,7 +295,11 @@ def record_text(
     facts += _term_facts(record)
     facts += _column("agents", () if visibility is None else visibility.lines())
     facts += _column("in the code", () if built is None else built.lines())
-    facts.append(("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"))
+    created = f"created {record.text('created_at')}"
+    if source := record.text(CREATED_FROM):
+        created += f", by the {source} of its document, which states no day"
+
+    facts.append(("updated", f"{record.text('updated_at')} ({created})"))
 
     head = f"{record.id}  {record.title}\n{status_line(record.status)}\n"
     blocks: list[Block] = [head, Facts(facts)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.adr.model import AdrFile, RejectedOption
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
@@ -25,8 +25,6 @@ from orbit_registry.model.review import (
     NO_TERMS,
     ReviewTerms,
     conditions_of,
-    may_state_review,
-    terms_of_document,
 )
 from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.files import (
@@ -150,6 +148,8 @@ class Document:
 
     def review_terms(self, heading: str | None) -> ReviewTerms:
         """Return when a decision's header says to look at it again; few say so."""
+        from orbit_registry.model.review_in_document import may_state_review, terms_of_document
+
         entry = self.entry(heading) if may_state_review(self.text) else None
         return NO_TERMS if entry is None else terms_of_document(entry.facts)
 

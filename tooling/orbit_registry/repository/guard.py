@@ -9,8 +9,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, listed
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, listed
 from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import (
     find_secrets,
@@ -199,21 +200,26 @@ def refuse_for_agent(
 
 
 def _refuse_overreach(before: Record | None, after: Record | None) -> None:
-    """Raise where an agent's live record would outrank or outlast reviewed ones,
-    or change a person's.
+    """Raise where an agent's live record would be shown without a review, outrank or outlast
+    reviewed ones, or change one that a person wrote or accepted.
     """
     if after is None or after.phase != "live":
         return
 
-    if before is not None and before.role == "human":
+    if before is not None and (before.role == "human" or before.status.pushed):
         old, new = before.data, after.data
         changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
         forbidden = ", ".join(sorted(changed - AGENT_EDITABLE))
         if forbidden:
-            message = f"{before.id} is what a person said; an agent may not change its {forbidden}"
+            whose = "what a person said" if before.role == "human" else before.status.name
+            message = f"{before.id} is {whose}; an agent may not change its {forbidden}"
             raise RefusedError(message, hint=BY_A_PERSON)
 
         return
+
+    if after.status.pushed:
+        message = f"an agent may not make a {after.kind.label.lower()} {after.status.name}"
+        raise RefusedError(message, hint=BY_A_PERSON)
 
     days = after.data.get("ttl_days")
     is_long = "expires_at" in freshness_fields(after) or (
@@ -292,3 +298,15 @@ def _text_of(record: Record) -> str:
     data = without_escapes(json.dumps(record.data, ensure_ascii=False, default=str))
     votes = [f"{vote.voter_model}\n{vote.task_id}" for vote in record.votes]
     return "\n".join([data, record.prose, *votes])
+
+
+def refuse_closed(record: Record, hint: str = "add a new record instead") -> None:
+    """Raise when a record is closed."""
+    if record.phase == "closed":
+        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
+
+
+def refuse_date(text: str) -> None:
+    """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
+    if not is_iso_date(text):
+        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM")

@@ -4,8 +4,11 @@ of the records. The change itself has no say in it.
 
 from __future__ import annotations
 
+import json
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -42,6 +45,34 @@ _AGENT_FILES = """
 """
 AGENT_FILES = frozenset(_AGENT_FILES.split())
 """Settings of coding agents that start Orbit."""
+_CI_FILES = re.compile(
+    r"\.(?:github|forgejo|gitea)/workflows/[^/]+|\.gitlab-ci\.ya?ml|\.circleci/config\.yml"
+    r"|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.husky/[^/]+|Jenkinsfile"
+    r"|(?:azure|bitbucket)-pipelines\.yml"
+)
+"""Files by which a forge or git starts Orbit."""
+_ORBIT = re.compile(r"(?i)\borbit")
+_SWITCH = re.compile(r"(?i)disable|enable|continue-on-error|allow_failure")
+"""What turns off something that starts Orbit."""
+_COMMENT = ("#", "//")
+
+
+Settings = frozenset[tuple[str, str]]
+"""Values, each with the names that lead to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """What in a file of settings starts Orbit, and what turns such things off."""
+
+    starting: Settings
+    switches: Settings
+
+    def is_weaker(self, before: Starts) -> bool:
+        """Say whether something that started Orbit is not there any more, or may be off."""
+        if not before.starting:
+            return False
+        return not before.starting <= self.starting or before.switches != self.switches
 
 
 @dataclass(frozen=True)
@@ -59,10 +90,12 @@ class Policy:
 
     @cached_property
     def config(self) -> Config | None:
-        """The configuration; None where the commit has none that can be read."""
-        if not self.raw or config_schema().problems(dict(self.raw)):
-            return None
-        return config_of(self.raw)
+        """The configuration: the default one where it can't be read, none where the commit has no
+        records.
+        """
+        if self.raw and not config_schema().problems(dict(self.raw)):
+            return config_of(self.raw)
+        return config_of({}) if self.git.files_at(self.commit, ORBIT) else None
 
     def setting(self, key: str) -> Any:
         """Return a setting by its name with dots, with its default."""
@@ -108,10 +141,13 @@ class Policy:
         """Return whose approval a change of a file needs; it is named from the project's root."""
         return owner_groups(self.owner_sections, posixpath.normpath(self.git.prefix + path))
 
-    def mentions(self, path: str) -> int:
-        """Return how often a file names Orbit, whatever the case."""
-        content = self.git.read(self.commit, path) or b""
-        return content.lower().count(b"orbit")
+    def starts(self, path: str) -> Starts:
+        """Return what in a file of settings starts Orbit."""
+        content = (self.git.read(self.commit, path) or b"").decode("utf-8", "replace")
+        settings = list(_settings_in(path, content))
+        starting = frozenset(row for row in settings if any(map(_ORBIT.search, row)))
+        switches = frozenset(row for row in settings if any(map(_SWITCH.search, row)))
+        return Starts(starting, switches)
 
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
@@ -120,16 +156,46 @@ class Policy:
 
 
 def setting_of(raw: Mapping[str, object], key: str) -> Any:
-    """Return a setting of a configuration by its name with dots, with its default."""
+    """Return a setting of a configuration by its name with dots, with its default, which also
+    counts where the setting is of another type.
+    """
     section, _, name = key.partition(".")
-    values: Any = raw.get(section)
-    default = defaults().get(section)
-    if not name:
-        return default if values is None else values
+    value: Any = raw.get(section)
+    default: Any = defaults().get(section)
+    if name:
+        value = value.get(name) if isinstance(value, Mapping) else None
+        default = default.get(name) if isinstance(default, Mapping) else None
 
-    if isinstance(values, Mapping) and name in values:
-        return values[name]
-    return default.get(name) if isinstance(default, Mapping) else None
+    is_number = isinstance(default, int | float)
+    form = int | float if is_number else type(default)
+    is_like = default is None or isinstance(value, form)
+    return default if value is None or not is_like else value
+
+
+def is_starter(path: str) -> bool:
+    """Say whether a file may start Orbit: for an agent, a forge or git."""
+    return path in AGENT_FILES or _CI_FILES.fullmatch(path) is not None
+
+
+def _settings_in(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the values in a file of settings, each with the names that lead to it; the lines of a
+    file of another form.
+    """
+    try:
+        value = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+    except (ValueError, RecursionError):
+        lines = (line.strip().rstrip(",") for line in text.splitlines())
+        value = [line for line in lines if not line.startswith(_COMMENT)]
+
+    pending: list[tuple[str, object]] = [("", value)]
+    while pending:
+        names, part = pending.pop()
+        if isinstance(part, Mapping):
+            pending += ((f"{names}.{name}", inner) for name, inner in part.items())
+        elif isinstance(part, list):
+            pending += ((names, inner) for inner in part)
+        else:
+            yield names, str(part)
 
 
 def concerns_policy(
@@ -140,9 +206,10 @@ def concerns_policy(
 ) -> bool:
     """Say whether a change touches a record, a document of one, or what the gate obeys."""
     keys = str(workspace.config.setting("approval", "allowed_signers"))
-    others = {*OWNER_FILES, *AGENT_FILES, MAILMAP, keys, *documents}
-    if any(path.startswith(f"{ORBIT}/") or path in others for path in changed):
-        return True
+    others = {*OWNER_FILES, MAILMAP, keys, *documents}
+    for path in changed:
+        if f"{ORBIT}/" in path.casefold() or path in others or is_starter(path):
+            return True
     for submodule in submodules:
         if any(is_within(path, submodule) for path in (ORBIT, *others)):
             return True
@@ -194,20 +261,11 @@ def _kinds_before(policy: Policy, workspace: Workspace, changed: Collection[str]
 def _records_at(
     policy: Policy, kinds: KindTable, paths: Sequence[str], sources: Collection[str]
 ) -> Iterator[Record]:
-    for path, content in contents_at(policy.git, policy.commit, paths).items():
+    for path, content in policy.git.contents(policy.commit, paths).items():
         record = record_at(kinds, path, content)
         source = source_of(path)
         if record is not None and (not source or source in sources):
             yield record
-
-
-def contents_at(
-    git: Git, commit: str, paths: Iterable[str], limit: int | None = None
-) -> dict[str, bytes]:
-    """Return what files hold in a commit, by their names from the project's root."""
-    names = {f"{commit}:{git.prefix}{path}": path for path in dict.fromkeys(paths)}
-    blobs = git.blobs(names, check=False, limit=limit)
-    return {names[name]: content for name, content in blobs.items()}
 
 
 def record_at(kinds: KindTable, path: str, content: bytes) -> Record | None:

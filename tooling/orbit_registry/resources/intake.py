@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import UNVERSIONED
 from orbit_registry.repository.guard import refuse_secrets

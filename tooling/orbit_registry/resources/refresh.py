@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import OrbitError, RefusedError, UnreadableFileError, UsageError
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.hook.events import note
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time

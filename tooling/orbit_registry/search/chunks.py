@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 from orbit_registry.errors import UsageError
-from orbit_registry.formats.markdown import Heading, is_markdown, parse_markdown, within
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import Heading, parse_markdown, within
 from orbit_registry.formats.position import Span, TextLines
 from orbit_registry.hook.session import tokens
 from orbit_registry.model.record import Record

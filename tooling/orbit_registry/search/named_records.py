@@ -9,7 +9,7 @@ from itertools import chain
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, number_of_path
 from orbit_registry.formats.citations import NUMBERED_NAME
-from orbit_registry.formats.markdown import is_markdown, split_link
+from orbit_registry.formats.links import is_markdown, split_link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.link_targets import Targets, location_of

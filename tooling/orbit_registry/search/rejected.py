@@ -7,12 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
-from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
-from orbit_registry.formats.adr.options import chosen_option
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.rejected_options import forms_of, is_meant
@@ -70,20 +68,38 @@ class _Decision(NamedTuple):
 
     order: tuple[str, str]
     path: str
-    accepted: tuple[str, ...]
+    accepted: Sequence[str]
 
 
 IsCommon = Callable[[str], bool]
+Taken = Callable[[Sequence[Record]], Mapping[str, Sequence[str]]]
+
+
+def taken_by(record: Record) -> tuple[str, ...]:
+    """Return what a decision takes, as words with spaces around them: its title and its choice."""
+    # The reader of options takes 30 ms to import, and most calls find what was read before.
+    from orbit_registry.formats.adr.options import chosen_option
+
+    title, chosen = accepted_part(record.title), chosen_option(record.prose)
+    forms = (title, title.lower(), chosen, chosen.lower())
+    return tuple(f" {' '.join(words(form, whole=True))} " for form in forms)
+
+
+def taken_by_each(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+    """Return what each decision takes, by its path."""
+    return {record.path: taken_by(record) for record in records}
 
 
 def rejected_rows(
-    records: Iterable[Record], count_of: Callable[[str], int]
+    records: Iterable[Record],
+    count_of: Callable[[str], int],
+    taken: Taken = taken_by_each,
 ) -> dict[str, tuple[str, ...]]:
     """Return rejected options of live decisions as rows of the index;
     `count_of`: how many records have a word.
     """
     rows: dict[str, tuple[str, ...]] = {}
-    for record, options in _options_of(records, count_of):
+    for record, options in _options_of(records, count_of, taken):
         rows[record.path] = tuple(
             PHRASES.join((*phrases, _line(option))) for option, phrases in options
         )
@@ -99,7 +115,7 @@ def ruled_out(
     Each with every decision and its first option that the name means. The records have their prose.
     """
     forms = [forms_of(name) for name in names]
-    for record, options in _options_of(records, partial(_count, records)):
+    for record, options in _options_of(records, partial(_count, records), taken_by_each):
         for number, (whole, joined, _) in enumerate(forms):
             for option, phrases in options:
                 if any(is_meant(phrase, joined, whole) for phrase in phrases):
@@ -149,7 +165,7 @@ _Options = Sequence[tuple[RejectedOption, Sequence[str]]]
 
 
 def _options_of(
-    records: Iterable[Record], count_of: Callable[[str], int]
+    records: Iterable[Record], count_of: Callable[[str], int], taken: Taken
 ) -> Iterator[tuple[Record, _Options]]:
     """Yield the live decisions with their rejected options, each with the phrases that name it."""
     live = [record for record in records if record.phase == "live"]
@@ -157,12 +173,11 @@ def _options_of(
     if not with_options:
         return
 
-    decisions = [
-        _Decision(_order(record), record.path, _accepted(record))
-        for record in live
-        if record.kind.in_document
-    ]
-    by_word = _by_word(decisions)
+    in_documents = [record for record in live if record.kind.in_document]
+    accepted = taken(in_documents)
+    by_word = _by_word(
+        _Decision(_order(record), record.path, accepted[record.path]) for record in in_documents
+    )
 
     most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
 
@@ -176,12 +191,6 @@ def _options_of(
 
 def _order(record: Record) -> tuple[str, str]:
     return record.text("date") or "", record.id
-
-
-def _accepted(record: Record) -> tuple[str, ...]:
-    title, chosen = accepted_part(record.title), chosen_option(record.prose)
-    forms = (title, title.lower(), chosen, chosen.lower())
-    return tuple(f" {' '.join(words(form, whole=True))} " for form in forms)
 
 
 def _by_word(decisions: Iterable[_Decision]) -> Mapping[str, Sequence[_Decision]]:
@@ -289,16 +298,7 @@ def is_common_word(word: str) -> bool:
 
 @cache
 def _common_stems() -> frozenset[str]:
-    data = cast(
-        Mapping[str, str],
-        yaml.load(Path(__file__).with_name("common_words.yaml").read_text("utf-8")),
-    )
-    return frozenset(data["stems"].split())
-
-
-def taken_by(record: Record) -> tuple[str, ...]:
-    """Return what a decision takes, as words with spaces around them: its title and its choice."""
-    return _accepted(record)
+    return frozenset(yaml.table_of(__file__, "common_words.yaml")["stems"].split())
 
 
 def names_in_sentence(

@@ -7,15 +7,15 @@ it is found by the best of them, and the hit names the lines of that part.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.formats.adr.vocabulary import field_of
-from orbit_registry.formats.globs import match_any, matches, readable_globs
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
@@ -26,7 +26,6 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import Index, index_of
 from orbit_registry.search.query import BUDGETS, MARKS, Budget, Query, context_factor
 from orbit_registry.search.reading import Reading, places_of, ranked, reading_of
-from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.search.text import terms
 from orbit_registry.search.texts import chunks, parts_of
 from orbit_registry.workspace.workspace import Workspace
@@ -90,6 +89,12 @@ class Hit:
 
         return self.record.prose or parts_of(self.record)[2]
 
+    @property
+    def is_markdown(self) -> bool:
+        """Whether that text is Markdown: in a script a line that begins with `#` is no heading."""
+        source = self.record.source
+        return source is None or is_markdown(source.path)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -125,19 +130,20 @@ class Searcher:
         self,
         workspace: Workspace,
         records: Iterable[Record],
+        applies: Callable[[str], Collection[str]],
         embedder: Callable[[], Embedder] | None = None,
         index: Index | None = None,
     ) -> None:
         """`records` are all there are, with their prose.
 
+        `applies` gives the paths of the records that apply to a file, whatever their phase.
         `embedder` gives the model of meaning, where one is wanted, `index` what their words count,
         if it is made already.
         """
         self._workspace = workspace
         self._embedder = embedder
         self._note = ""
-        self._imported: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
-        self._citing: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
+        self._applies = cache(applies)
         self._records = {record.path: record for record in records}
         self._index = index or index_of(self._records.values(), workspace.cache)
         self._owners = self._index.keys
@@ -344,40 +350,16 @@ class Searcher:
         """Say whether what narrows a query lets a record be a hit."""
         if not self._is_found(query, record):
             return False
+        if not _is_narrowed(query):
+            return True
+        if query.path is not None and record.path not in self._applies(query.path):
+            return False
 
-        return not _is_narrowed(query) or (
+        return (
             query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
-            and (query.path is None or self._covers(record, query.path))
         )
-
-    def _covers(self, record: Record, path: str) -> bool:
-        """Say whether a record's scope has a file, named from the root, or the file cites it."""
-        if record.path in self._cited(path):
-            return True
-
-        globs = readable_globs(record.scope.paths)
-        if any(glob.exclude and matches(glob, path) for glob in globs):
-            return False
-        if match_any(globs, path) is not None:
-            return True
-
-        return bool(record.uses) and not self._imports(path).isdisjoint(record.uses)
-
-    def _imports(self, path: str) -> frozenset[str]:
-        if path not in self._imported:
-            self._imported[path] = frozenset(self._sources.imports(path))
-        return self._imported[path]
-
-    def _cited(self, path: str) -> frozenset[str]:
-        if path not in self._citing:
-            self._citing[path] = frozenset(self._sources.lines(path))
-        return self._citing[path]
-
-    @cached_property
-    def _sources(self) -> SourceFiles:
-        return SourceFiles(self._workspace, [*self._records.values()], ())
 
     def _is_found(self, query: Query, record: Record) -> bool:
         return query.everything or record.status.searched
@@ -500,7 +482,9 @@ class Searcher:
         record_terms = set(terms("\n".join((text, record.title, parts_of(record)[1]))))
         matched = [word for word, its in reading.words.items() if not record_terms.isdisjoint(its)]
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
-        line = snippet(text, set(reading.terms), record.title, prompts, query.text)
+        line = snippet(
+            text, set(reading.terms), record.title, prompts, query.text, markdown=hit.is_markdown
+        )
         return replace(hit, snippet=line, matched=tuple(matched))
 
 
@@ -550,15 +534,23 @@ _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{1,1000}\)")
 
 
 def snippet(
-    text: str, query: set[str], title: str, prompts: frozenset[str], exact: str = ""
+    text: str,
+    query: set[str],
+    title: str,
+    prompts: frozenset[str],
+    exact: str = "",
+    *,
+    markdown: bool = True,
 ) -> str:
     """Return a line of at most `SNIPPET` characters, where most words of the query are.
 
     A place with an identifier of `exact` is preferred.
     """
-    plain = _LINK.sub(r"\1", _COMMENT.sub(" ", text))
-    prose = _prose_lines(plain, prompts)
-    line = " ".join(" ".join(prose).split()) or title
+    if markdown:
+        plain = _LINK.sub(r"\1", _COMMENT.sub(" ", text))
+        text = " ".join(_prose_lines(plain, prompts))
+
+    line = " ".join(text.split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     places = places_of(line, exact) or places
     room = SNIPPET - 2

@@ -163,7 +163,7 @@ class SourceFiles:
         git = self.workspace.git
         try:
             head = git.head()
-            changed = set(git.unlike_head()) if head is not None else set()
+            changed = set(git.unlike_head(untracked=False)) if head is not None else set()
         except GitStoppedError:
             raise
         except GitError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.globs import GlobIndex
 from orbit_registry.formats.hosting import Forge, forge_of, public_address
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.lifecycle.review_facts import due_reviews
@@ -120,7 +120,7 @@ def prepare(
     checked = [path for path in tracked if index.match(path)]
     freshness = publication.freshness(now.freshness)
     built = publication.built(verdicts(workspace, registry.reading))
-    due = publication.reviews(due_reviews(workspace, free_of_secrets(registry.records)))
+    due = publication.reviews(due_reviews(workspace, registry.records))
     return BuildContext(
         registry,
         records,

@@ -51,7 +51,7 @@ def write_data(
     _write_search(data, pages, generated, documents)
 
     if "paths/index.md" in context.sources.curated:
-        out.write(explorer.DATA, explorer.data(records, half_life_days()))
+        out.write(explorer.DATA, explorer.data(records, half_life_days(), data.routes))
 
     for index in data.indexes.values():
         folder = f"{index.kind.plural}/"

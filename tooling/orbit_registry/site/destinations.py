@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.hosting import Forge
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.redact import is_masked
 from orbit_registry.workspace.files import inside

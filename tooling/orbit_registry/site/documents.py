@@ -14,8 +14,9 @@ from pathlib import Path
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.globs import match_any, readable_globs
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.markdown import Heading as TextHeading
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import (

@@ -8,7 +8,7 @@ from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
 from orbit_registry.site.language import status_word, word
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.words import date_of, states_none
+from orbit_registry.site.words import date_of, is_adopted, states_none
 
 
 class Event(NamedTuple):
@@ -41,8 +41,8 @@ def event_of(record: Record, relations: Relations) -> Event:
         return Event(_replaced_on(record, relations), superseded, "", record)
     if (approved := _day_of(record.approval.get("approved_at"))) and approved == updated:
         return Event(updated, verb, str(record.approval.get("approved_by") or ""), record)
-    if _is_adopted(record):
-        return Event(date_of(record)[:10], verb, ", ".join(record.words("deciders")[:2]), record)
+    if is_adopted(record):
+        return _adopted(record, verb)
     if created == updated:
         done = verb if record.kind.in_document else word("event.added")
         return Event(updated, done, _author(record), record)
@@ -50,6 +50,17 @@ def event_of(record: Record, relations: Relations) -> Event:
         return Event(updated, verb, "", record)
 
     return Event(updated, word("event.edited"), "", record)
+
+
+def _adopted(record: Record, verb: str) -> Event:
+    """Return the event of a decision that was adopted unchanged: without a date all that is known
+    is when its document came into git.
+    """
+    day = date_of(record)[:10]
+    if not day and record.first_commit:
+        return Event(record.first_commit, word("event.added"), "", record)
+
+    return Event(day, verb, ", ".join(record.words("deciders")[:2]), record)
 
 
 def _verb(record: Record, relations: Relations) -> str:
@@ -65,17 +76,12 @@ def _verb(record: Record, relations: Relations) -> str:
 
 
 def _replaced_on(record: Record, relations: Relations) -> str:
-    if not _is_adopted(record):
+    if not is_adopted(record):
         return _day(record, "updated_at")
 
     later = (relations.by_id.get(any_id) for any_id in relations.replaced_by(record))
     days = [date_of(successor)[:10] for successor in later if successor is not None]
     return max([date_of(record)[:10], *days])
-
-
-def _is_adopted(record: Record) -> bool:
-    author = record.data.get("created_by")
-    return isinstance(author, dict) and author.get("role") == "import"
 
 
 def _day(record: Record, name: str) -> str:
@@ -94,7 +100,7 @@ def _author(record: Record) -> str:
 def history_of(record: Record, relations: Relations) -> list[Event]:
     """Return what is known of a record's way, the first event first, of a day the last one."""
     events = []
-    if not _is_adopted(record):
+    if not is_adopted(record):
         verb = word("event.written" if record.kind.in_document else "event.added")
         events.append(Event(_day(record, "created_at"), verb, _author(record), record))
 

@@ -13,12 +13,13 @@ from typing import Any
 from urllib.parse import quote
 
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.sources import is_source
 from orbit_registry.hook.matcher import program
 from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
+from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import format_time
 from orbit_registry.site.language import (
     capital,
@@ -32,6 +33,7 @@ from orbit_registry.site.language import (
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import is_made, status_css, title_of
+from orbit_registry.snapshot.rows import RouteRows
 
 PAGE, DATA = "paths/", "paths.json"
 HEALTH = "health/"
@@ -57,33 +59,43 @@ def group_of(record: Record) -> str:
     )
 
 
-def data(records: Iterable[Record], half_life_days: float) -> str:
-    """Return what the browser needs as JSON: the records that name globs, in push rank,
-    and each glob's form once.
+def data(records: Iterable[Record], half_life_days: float, routes: RouteRows) -> str:
+    """Return what the browser needs as JSON: the records that a file can lead to, in push rank,
+    each glob's form once, and what files import and cite, as `routes` say.
     """
+    imports: dict[str, list[object]] = defaultdict(list)
+    for row in routes["imports"]:
+        imports[str(row["path"])].append(row["package"])
+
+    cites: dict[str, list[object]] = defaultdict(list)
+    for row in routes["code_citations"]:
+        cites[str(row["path"])].append([row["record_id"], row["cited_id"] or row["record_id"]])
+
+    cited = {row["record_id"] for row in routes["code_citations"]}
     forms: dict[str, list[Any]] = {}
     lines = []
-    for record in sorted(
-        (candidate for candidate in records if candidate.globs),
-        key=lambda candidate: rank_order(candidate, half_life_days),
-    ):
-        record_forms = {
-            text: form
-            for text in record.globs
-            if (form := forms.get(text) or _form(text)) is not None
-        }
-        forms |= record_forms
-
-        if record_forms:
-            lines.append(json.dumps(_row(record, list(record_forms)), ensure_ascii=False))
+    for record in sorted(records, key=lambda candidate: rank_order(candidate, half_life_days)):
+        own_forms = _forms(record)
+        forms |= own_forms
+        if own_forms or record.uses or record.id in cited:
+            lines.append(_json(_row(record, list(own_forms))))
 
     rows = ",\n".join(lines)
-    return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{rows}\n]}}\n'
+    others = f'"globs": {_json(forms)},\n"imports": {_json(imports)},\n"cites": {_json(cites)}'
+    return f'{{{others},\n"records": [\n{rows}\n]}}\n'
 
 
-def _form(text: str) -> list[Any] | None:
-    glob = parse_glob(text)
-    return form_of(glob) if isinstance(glob, Glob) else None
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _forms(record: Record) -> dict[str, list[Any]]:
+    """Return the forms of the globs of a record's scope and of the files of its symbols, by what
+    the scope names.
+    """
+    globs = named_globs(record.globs, record.symbols)
+    parsed = {text: parse_glob(glob) for text, glob in globs.items()}
+    return {text: form_of(glob) for text, glob in parsed.items() if isinstance(glob, Glob)}
 
 
 def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
@@ -101,6 +113,7 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
     row["updated"] = (record.text("updated_at") or "")[:10]
     row["expires"] = format_time(expires) if expires else None
     row["globs"] = globs
+    row["uses"] = record.uses
     return row
 
 
@@ -180,11 +193,9 @@ def _unshown(live: Sequence[Record], missing: int) -> str:
 
 
 def example_of(files: Iterable[str]) -> str:
-    """Return a file of a project that could be asked for: the first one in a folder that is no
-    Markdown.
-    """
+    """Return a file of a project that could be asked for: the first one of code in a folder."""
     in_folders = (name for name in files if "/" in name and not name.startswith("."))
-    return next((name for name in in_folders if not is_markdown(name)), "src/app.py")
+    return next((name for name in in_folders if is_source(name)), "src/app.py")
 
 
 def box(
@@ -276,7 +287,8 @@ def page_html(records: Sequence[Record], overlooked: str = "", files: Iterable[s
         href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
         sentences.append(f'<a href="{href}">{escape(capital(overlooked))}</a>.')
 
-    note = f'<p class="orbit-overlooked">{" ".join(sentences)}</p>' if sentences else ""
+    sentences.append(word("path.as_built"))
+    note = f'<p class="orbit-overlooked">{" ".join(sentences)}</p>'
     if not any(record.globs for record in records):
         note += _without_paths()
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from orbit_registry.model.record import Record
 from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.words import title_of
+from orbit_registry.site.words import date_of, is_adopted, title_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 
@@ -19,6 +19,7 @@ ENTRIES = 50
 SentenceOf = Callable[[Record], str]  # says a record in one sentence
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
 """Characters that an XML parser turns into spaces in an attribute."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NO_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What XML 1.0 can't hold, escaped or not;
 a carriage return, which no reader would give back, is of no use.
@@ -27,10 +28,8 @@ a carriage return, which no reader would give back, is of no use.
 
 def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     """Return the records that changed last, the last one first."""
-    dated = [record for record in records if record.text("updated_at")]
-    return nlargest(
-        number, dated, key=lambda record: (record.text("updated_at") or "", record.sort_key)
-    )
+    dated = [record for record in records if _updated(record)]
+    return nlargest(number, dated, key=lambda record: (_updated(record), record.sort_key))
 
 
 def files(
@@ -84,7 +83,7 @@ def json_feed(
             "url": _address(base_url, url_of(record)),
             "title": _title(record),
             "content_text": _summary(record, sentence_of),
-            "date_modified": record.text("updated_at"),
+            "date_modified": _updated(record),
             "tags": [record.kind.name, *record.scope.tags],
         }
         for record in some
@@ -107,7 +106,15 @@ def _summary(record: Record, sentence_of: SentenceOf) -> str:
 
 
 def _updated(record: Record) -> str:
-    return record.text("updated_at") or ""
+    """Return when a record changed last: of a decision that was adopted unchanged its own day, not
+    that of the import.
+    """
+    updated = record.text("updated_at") or ""
+    is_unchanged = updated == record.text("created_at")
+    if is_adopted(record) and is_unchanged and _DAY.fullmatch(date_of(record)):
+        return f"{date_of(record)}T00:00:00Z"
+
+    return updated
 
 
 def _id(record: Record) -> str:

@@ -16,7 +16,7 @@ from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.language import counted, digits, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, is_made, record_link, status_css
+from orbit_registry.site.words import ages_of, date_of, day_of, is_made, record_link, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -114,13 +114,8 @@ def decided(records: Iterable[Record]) -> list[Decided]:
 def made_decisions(records: Iterable[Record]) -> list[Record]:
     """Return the decisions that readers follow, the newest first."""
     made = [record for record in records if record.kind.in_document and is_made(record)]
-    return sorted(made, key=lambda record: (_last_day(record), record.sort_key), reverse=True)
-
-
-def _last_day(record: Record) -> str:
-    """Return a record's day; of a month alone what comes after its days."""
-    day = date_of(record)
-    return day and day.ljust(len("2026-01-01"), "~")
+    ages = ages_of(made)
+    return sorted(made, key=lambda record: ages[record.path], reverse=True)
 
 
 def _heading(decided: Decided, page: str) -> str:
@@ -154,8 +149,8 @@ def _all(decisions: Sequence[Record]) -> str:
 def _decision(record: Record, relations: Relations, page: str) -> str:
     sentence = relations.sentence(record)
     line = f'<p class="orbit-sentence">{escape(sentence)}</p>' if sentence else ""
-    day = date_of(record)
-    time = f' <time datetime="{escape(day)}">{escape(day)}</time>' if day else ""
+    day = date_of(record) or record.first_commit
+    time = f' <time datetime="{escape(day)}">{escape(day_of(record))}</time>' if day else ""
     return f"<li>{record_link(record, page)}{time}{line}</li>"
 
 

@@ -21,7 +21,7 @@ SCRIPT = "assets/orbit/words.js"
 """The words of the scripts, as a script that is loaded before them."""
 FACTS = "fact."
 """What the keys of the core's own sentences begin with."""
-IN_SCRIPTS = ("box.", "console.", "copy.", "filter.", "paths.", "results.")
+IN_SCRIPTS = ("box.", "console.", "copy.", "day.", "filter.", "paths.", "results.")
 """What the keys of the scripts' words begin with."""
 _language = ContextVar("language", default=ENGLISH)
 _PLACE = re.compile(r"\{(\w+)\}")

@@ -15,7 +15,7 @@ from orbit_registry.site.published import Published
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of
+from orbit_registry.site.words import day_of
 
 
 def to(words: str, url: str, links: TwinLinks) -> str:
@@ -30,7 +30,7 @@ def record_link(record: Record, links: TwinLinks) -> str:
 
 def line(record: Record, note: str, links: TwinLinks) -> str:
     """Return the line of a record, with its status and a note, which is Markdown."""
-    facts = ", ".join(filter(None, [status_word(record.status), date_of(record)[:10]]))
+    facts = ", ".join(filter(None, [status_word(record.status), day_of(record)]))
     after = f": {note}" if note else ""
     return f"- {record_link(record, links)} ({escaped(facts)}){after}"
 

@@ -221,7 +221,7 @@ def _health(data: Published, _: str) -> str:
         problems,
         data.context.freshness,
         data.relations.today,
-        health.coverage_of(publication, data.records),
+        health.coverage_of(publication, data.records, data.routes),
         data.visibility,
     )
 

@@ -32,7 +32,7 @@ from orbit_registry.site.words import (
     built_word,
     chip,
     date_of,
-    date_source,
+    day_of,
     own_columns,
     review_chip,
     status_css,
@@ -205,7 +205,7 @@ def cells_of(
         elif column == "status":
             cells.append((column, status_word(record.status), None))
         elif column == "date":
-            cells.append((column, date_of(record)[:10], None))
+            cells.append((column, day_of(record), None))
         else:
             cells.append((column, ", ".join(words_in(record.data.get(column))), None))
 
@@ -222,14 +222,12 @@ def _row(
     for column, text, url in row:
         if column == "status":
             inner = chip(record) + review_chip(relations.due.get(record.path))
-            inner += built_chip(relations.built.get(record.path))
+        elif column == IN_CODE:
+            inner = built_chip(relations.built.get(record.path)) or escape(text)
         elif url and text:
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:
             inner = escape(text)
-
-        if column == "date" and (source := date_source(record)):
-            inner += f" <small>{word('record.from', name=source)}</small>"
 
         if column == record.kind.headline and (sentence := relations.sentence(record)):
             inner += f'<p class="orbit-sentence">{escape(sentence)}</p>'

@@ -15,7 +15,7 @@ from orbit_registry.site.published import Published
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import INDEX, Twin
 from orbit_registry.site.urls import linked, safe_segment
-from orbit_registry.site.words import date_of, tags_of, title_of
+from orbit_registry.site.words import date_of, day_of, tags_of, title_of
 
 FULL, FOLDER = "llms-full.txt", "llms/"
 OPTIONAL = "Optional"  # the section that llmstxt.org lets readers skip: pages that list other pages
@@ -208,7 +208,7 @@ def record_entry(record: Record, twin: Twin) -> Twin:
     """Return a record's page as a list names it:
     its id, title, status and day before the description.
     """
-    status = ", ".join(filter(None, [record.status.word, date_of(record)[:10]]))
+    status = ", ".join(filter(None, [record.status.word, day_of(record)]))
     text = "" if twin.description == title_of(record) else f". {twin.description}"
     sentence = twin.description if text and record.kind.in_document else ""
     return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}", sentence=sentence)

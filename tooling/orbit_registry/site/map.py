@@ -24,7 +24,7 @@ from orbit_registry.site.clusters import Cluster, clusters_of
 from orbit_registry.site.language import counted, digits, relation_within, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.words import chip, date_of, record_link
+from orbit_registry.site.words import chip, record_link
 
 PAGE = "map/"
 
@@ -33,7 +33,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     """Return the page's content."""
     by_age = sorted(
         (record for record in records if relations.by_id.get(record.id) is record),
-        key=_age,
+        key=lambda record: relations.ages[record.path],
         reverse=True,
     )
     edges = related_edges(by_age, relations)
@@ -58,14 +58,25 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
 
 
 def _drawings(clusters: Sequence[Cluster], edges: Sequence[Edge]) -> str:
-    """Return the drawing of each cluster below its name, which leads to its lists."""
+    """Return the drawing of each cluster below its name, which leads to its lists, and what its
+    arcs mean; pairs alone have none.
+    """
+    if not clusters:
+        return ""
+
+    drawn: set[str] = set()
+    for cluster in clusters:
+        drawn.update(record.id for record in cluster.records)
+
+    arcs = [edge for edge in edges if drawn.issuperset(edge[:2])]
+    key = f'<p class="orbit-note orbit-arcs-key">{key_of(arcs)}</p>'
     figures = [
-        f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a> '
+        f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a>&nbsp;'
         f"<small>{digits(len(cluster.records))}</small></figcaption>"
         f"{drawing(cluster.records[::-1], edges, PAGE)}</figure>"
         for number, cluster in enumerate(clusters, start=1)
     ]
-    return f'<div class="orbit-clusters">{"".join(figures)}</div>'
+    return f'{key}<div class="orbit-clusters">{"".join(figures)}</div>'
 
 
 def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
@@ -78,8 +89,8 @@ def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
 
     note = f" {counted('map.alone', total - linked)}" if total > linked else ""
     return (
-        f'<p id="superseded">{counted("map.between", linked, what=what)}{note}</p>'
-        f'<p class="orbit-note orbit-arcs-key" id="links">{key_of(edges)}</p>'
+        f'<p id="superseded"><span id="links"></span>'
+        f"{counted('map.between', linked, what=what)}{note}</p>"
     )
 
 
@@ -131,7 +142,3 @@ def _cluster(cluster: Cluster, number: int, lists: Mapping[str, str]) -> str:
 def _listed(records: Iterable[Record], lists: Mapping[str, str]) -> str:
     listed = "".join(lists.get(record.id, "") for record in records)
     return f'<div class="orbit-maps">{listed}</div>'
-
-
-def _age(record: Record) -> tuple[str, tuple[object, ...]]:
-    return date_of(record) or "9999", record.sort_key

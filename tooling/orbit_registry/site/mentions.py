@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.globs import match_any, readable_globs
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import ProseLoader, RecordText
 from orbit_registry.site.language import counted, status_word, word

@@ -6,7 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.operations.citations import in_text
 from orbit_registry.site.documents import slot

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, cast
 
-from orbit_registry.matching.visibility import (
-    Visibility,
-    surroundings_of,
-    visibilities,
-)
+from orbit_registry.matching.routes import Routes
+from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
@@ -28,6 +25,7 @@ from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.views import card_html, cited_urls
 from orbit_registry.snapshot.references import References
+from orbit_registry.snapshot.rows import RouteRows, route_rows
 
 MOST_FILES = 20  # of those that a glob matches, on a record's page
 
@@ -44,6 +42,8 @@ class Published:
     """By kind."""
     visibility: Mapping[str, Visibility]
     """Where agents are shown each record, the same for every reader."""
+    routes: RouteRows
+    """What the files of the repository import and cite of records; see `route_rows`."""
     adjacent: Mapping[str, tuple[str, str]]
     """The documents before and after each, by its URL."""
     origins: Mapping[str, Location]
@@ -103,7 +103,7 @@ def published(
         relations,
         groups_of(records),
         indexes,
-        _visibility(context),
+        *_reach(context),
         adjacent_documents(sources.documents, context.staged.titles),
         _origins(context),
         {url: record for url, record in by_url.items() if record.page is not None},
@@ -193,8 +193,12 @@ def _checks(context: BuildContext) -> dict[str, dict[str, Any]]:
     return shown
 
 
-def _visibility(context: BuildContext) -> Mapping[str, Visibility]:
-    """Return where agents are shown each record; no withheld file counts."""
+def _reach(
+    context: BuildContext,
+) -> tuple[Mapping[str, Visibility], RouteRows]:
+    """Return where agents are shown each record, and what leads files to them; no withheld file
+    counts.
+    """
     publication = context.sources.publication
     around = surroundings_of(publication.workspace)
     files = [path for path in around.files if not publication.leaves_out(path)]
@@ -203,4 +207,6 @@ def _visibility(context: BuildContext) -> Mapping[str, Visibility]:
     whole = {record.path: record for record in around.records}
     records = [whole.get(record.path, record) for record in context.records]
     judged = visibilities(records, replace(around, files=files, personal=(), project=""))
-    return {path: entry.with_text(publication.text) for path, entry in judged.items()}
+    visibility = {path: entry.with_text(publication.text) for path, entry in judged.items()}
+    routes = Routes(around.cited, around.imported)
+    return visibility, route_rows(routes, context.records, publication.leaves_out)

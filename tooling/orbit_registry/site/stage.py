@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site import language
 from orbit_registry.site.config import (

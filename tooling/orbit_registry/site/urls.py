@@ -6,7 +6,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from orbit_registry.errors import UsageError
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
 _UNQUOTED = re.compile(r"[A-Za-z0-9._~/-]*\Z")

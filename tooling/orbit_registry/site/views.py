@@ -29,6 +29,7 @@ from orbit_registry.site.words import (
     chip,
     date_of,
     date_source,
+    day_of,
     own_columns,
     restates,
     status_css,
@@ -51,7 +52,7 @@ def card_html(record: Record, url: str, sentence: str) -> str:
     """Return the preview of the record at a URL, with its sentence."""
     line = record.text("summary") or sentence
     text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
-    day = f" <small>{escape(date_of(record))}</small>"
+    day = f" <small>{escape(day_of(record))}</small>"
 
     return (
         f'<div class="orbit-card" id="{card_id(url)}"><b>{escape(record.id)} '
@@ -115,8 +116,7 @@ def _identity(record: Record, page: str) -> dict[str, Any]:
         "kind_labels": labels_of(record.kind),
         "index_url": relative(page, f"{record.kind.plural}/"),
         "legacy_ids": list(record.legacy_ids),
-        "date": date_of(record),
-        "date_source": date_source(record),
+        "date": day_of(record),
         "updated": (record.text("updated_at") or "")[:10],
     }
 
@@ -297,7 +297,7 @@ def _related(record: Record, relations: Relations) -> list[tuple[str, str]]:
     words |= dict.fromkeys(relations.replaced_by(record), SUPERSEDES)
     words[record.id] = ""
     known = [relations.by_id[name] for name in words if name in relations.by_id]
-    known.sort(key=lambda other: (date_of(other), other.sort_key))
+    known.sort(key=lambda other: relations.ages[other.path])
     return [(status_css(other.status), words[other.id]) for other in known]
 
 
@@ -440,7 +440,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "status": record.status.name,
         "word": record.status.word,
         "phase": record.phase,
-        "date": date_of(record),
+        "date": date_of(record) or record.first_commit,
         "date_source": date_source(record),
         "url": url_of(record),
     }

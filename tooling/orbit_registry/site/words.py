@@ -8,7 +8,7 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
-from orbit_registry.site.language import fact, status_word
+from orbit_registry.site.language import fact, status_word, word
 from orbit_registry.site.sanitize import headline, unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -33,6 +33,12 @@ def is_made(record: Record) -> bool:
     return record.phase == "live" or states_none(record)
 
 
+def is_adopted(record: Record) -> bool:
+    """Say whether a record was taken from a document that was there before."""
+    author = record.data.get("created_by")
+    return isinstance(author, dict) and author.get("role") == "import"
+
+
 def title_of(record: Record) -> str:
     """Return a record's title as plain text, where nothing draws its code and strong words."""
     return unmarked(record.title)
@@ -41,13 +47,46 @@ def title_of(record: Record) -> str:
 def date_of(record: Record) -> str:
     """Return the day a record is from, as precisely as known: `2026-05`, `2026-05-01`.
 
-    A record's date wins over the day it was made: an old decision may be adopted today.
+    Of a kind with dates it is the one that the record states: when a document came into git says
+    nothing of when its decision was made.
     """
-    return (
-        record.text("date")
-        or record.first_commit
-        or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
-    )
+    date = record.text("date") or ""
+    if date or "date" in record.kind.columns:
+        return date
+
+    return (record.text("created_at") or "")[:10]
+
+
+def day_of(record: Record) -> str:
+    """Return the day a record is from, else in words when its document first came into git."""
+    day = date_of(record)[:10]
+    if day or not record.first_commit:
+        return day
+
+    return word("day.committed", day=record.first_commit)
+
+
+Age = tuple[str, str, tuple[object, ...]]
+
+
+def ages_of(records: Iterable[Record]) -> dict[str, Age]:
+    """Return what records are sorted by, the newest last, by path.
+
+    One that states no day comes right after the one before it in its folder: git may have its
+    document only since the collection was copied, so an old decision would be the newest.
+    """
+    ages: dict[str, Age] = {}
+    last: dict[str, str] = {}
+    for record in sorted(records, key=lambda record: record.sort_key):
+        folder = record.source.path.rpartition("/")[0] if record.source else ""
+        day = date_of(record).ljust(len("2026-01-01"), "~")  # a month comes after its days
+        if not date_of(record):
+            day = last.get(folder, "")
+
+        last[folder] = day
+        ages[record.path] = (day, record.first_commit, record.sort_key)
+
+    return ages
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -119,7 +158,7 @@ def tags_of(record: Record) -> list[str]:
 
 def date_source(record: Record) -> str:
     """Return where the day of a record is from if it is not the record: `git`."""
-    return "git" if record.first_commit and not record.text("date") else ""
+    return "git" if record.first_commit and not date_of(record) else ""
 
 
 def own_columns(kind: Kind) -> list[str]:
@@ -164,7 +203,7 @@ def built_chip(built: Built | None) -> str:
     if built is None or not built.differs:
         return ""
 
-    return f' <span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
+    return f'<span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
 
 
 def review_chip(due: Due | None) -> str:

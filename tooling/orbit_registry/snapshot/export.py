@@ -24,6 +24,7 @@ from orbit_registry.hook.words import LONGEST_WORD, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.lifecycle.verdicts import verdicts
+from orbit_registry.matching.routes import Routes, routes_in
 from orbit_registry.matching.words import Words
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
@@ -37,12 +38,15 @@ from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
     LOCAL,
+    ROUTES,
     TEXTS,
     WORDS,
+    RouteRows,
     Rows,
     citations_of,
     extra_tables,
     meta_of,
+    route_rows,
     rows_of,
     sources_of,
     word_rows,
@@ -372,7 +376,7 @@ def export_snapshot(
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
 
     reading = reading or Reading(workspace)
-    rows = shared_rows(workspace, reading, unfiltered=everything, with_words=True)
+    rows = shared_rows(workspace, reading, unfiltered=everything, is_export=True)
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -389,7 +393,8 @@ def export_snapshot(
         temporary.unlink()
 
         tables = {table: rows.shared.get(table, ()) for table in CONTENT}
-        tables["vote_keys"] = rows.local.get("vote_keys", ())
+        for table in ("vote_keys", *ROUTES):
+            tables[table] = rows.local.get(table, ())
         tables[TEXTS] = rows.shared.get(TEXTS, ())
         tables[WORDS] = rows.local.get(WORDS, ())
         names = [*CONTENT, "meta"]
@@ -422,11 +427,12 @@ def shared_rows(
     *,
     unfiltered: bool,
     only_shown: bool = False,
-    with_words: bool = False,
+    is_export: bool = False,
 ) -> Rows:
     """Return the rows of what others may read; with `only_shown` of what the site has pages for.
 
-    `with_words` weighs the words of these records alone: nothing is seen of those of others.
+    Of an `is_export` it weighs the words of these records alone: nothing is seen of those of
+    others. It also has what leads the files to them.
     """
     prose = reading.prose
     shared = list(reading.collection.records)
@@ -437,14 +443,21 @@ def shared_rows(
         shared = [record for record in shared if record.status.shown]
 
     records = free_of_secrets(prose.filled(shared))
+    without: Callable[[str], bool] = _is_never
     if not unfiltered:
         from orbit_registry.snapshot.publication import publication_of  # no sync needs it
 
-        records = publication_of(workspace, reading.collection).records(records)
+        publication = publication_of(workspace, reading.collection)
+        records = publication.records(records)
+        without = publication.leaves_out
+
+    routes: RouteRows = {}
+    if is_export:
+        routes = route_rows(routes_in(workspace, reading), records, without)
 
     # The text of a document may hold what is withheld.
     digests = digests_of(records)
-    references = references_in(workspace, records, digests, prose if unfiltered else None)
+    references = references_in(workspace, records, prose if unfiltered else None)
     paths = {record.path for record in records}
     return rows_of(
         records,
@@ -454,7 +467,8 @@ def shared_rows(
         cache=workspace.cache,
         digests=digests,
         kinds=workspace.kinds.fingerprint,
-        words=word_rows(index_of(records, workspace.cache)) if with_words else (),
+        routes=routes,
+        words=word_rows(index_of(records, workspace.cache)) if is_export else (),
     )
 
 
@@ -463,12 +477,14 @@ def local_rows(
     reading: Reading,
     prose: ProseReading,
     skills: Sequence[Skill],
-    imports: Mapping[str, Sequence[str]],
+    routes: Routes,
     report: FreshnessReport | None = None,
+    words: Words | None = None,
 ) -> Rows:
     """Return the rows of this machine's snapshot, free of secrets.
 
-    `report` is the freshness of all records, if it was just evaluated.
+    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
+    if they were just counted.
     """
     collection = reading.collection
     records = reading.clean
@@ -494,7 +510,7 @@ def local_rows(
         digests=reading.digests,
         kinds=workspace.kinds.fingerprint,
     )
-    words = word_rows(Words(workspace, reading.filled).index)
+    words = words or Words(workspace, reading.filled)
     citations = citations_of(workspace, records, report.tracked)
     return derived(
         records,
@@ -504,12 +520,17 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        references=references_in(workspace, records, reading.digests, prose),
+        references=references_in(workspace, records, prose),
         citations=citations,
-        imports=imports,
+        routes=route_rows(routes, records, _is_never),
         skills=list(map(_without_secrets, skills)),
-        words=words,
+        words=word_rows(words.index),
     )
+
+
+def _is_never(path: str) -> bool:
+    """Say of no file that it is withheld."""
+    return False
 
 
 def _without_secrets(skill: Skill) -> Skill:

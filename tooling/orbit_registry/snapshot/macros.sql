@@ -190,8 +190,8 @@ WHERE n.anchor IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY a.record_id, a.path, a.line, a.target ORDER BY h.position) = 1
 ORDER BY a.record_id, a.path, a.line, a.target;
 
--- Every record whose scope covers a path, whatever its phase, with the first glob that does, else what the file
--- imports; where the project is given, none of another.
+-- Every record that applies to a path, whatever its phase, with the first glob that matches, else what the file
+-- imports or cites; where the project is given, none of another. A file that a scope excludes may still cite it.
 CREATE MACRO scope_match(path, project := NULL) AS TABLE
 WITH asked AS MATERIALIZED (
     SELECT
@@ -226,13 +226,20 @@ WITH asked AS MATERIALIZED (
     JOIN tags AS t ON t.axis = 'uses' AND t.tag = i.package
     CROSS JOIN asked AS a
     WHERE i.path = a.name
-)
-SELECT r.id, r.kind, r.phase, r.title, m.pattern
-FROM (
-    SELECT h.record_id, arg_min(h.pattern, h.position) AS pattern
+), covering AS (
+    SELECT h.record_id, arg_min(h.pattern, h.position) AS pattern, 1 AS step
     FROM hits AS h
     GROUP BY h.record_id
     HAVING NOT bool_or(h.exclude)
+    UNION ALL
+    SELECT c.record_id, 'cites ' || coalesce(c.cited_id, c.record_id), 2
+    FROM code_citations AS c
+    CROSS JOIN asked AS a
+    WHERE c.path = a.name
+)
+SELECT r.id, r.kind, r.phase, r.title, m.pattern
+FROM (
+    SELECT v.record_id, arg_min(v.pattern, v.step) AS pattern FROM covering AS v GROUP BY v.record_id
 ) AS m
 JOIN records AS r ON r.id = m.record_id
 WHERE nullif(project, '') IS NULL OR r.project IS NULL OR r.project = project

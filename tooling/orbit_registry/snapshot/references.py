@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, Self
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor
 from orbit_registry.operations.citations import in_text, references_of
 from orbit_registry.operations.link_targets import RecordLocation, Targets, location_of
 from orbit_registry.repository.documents import ProseReading
-from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, is_inside
 from orbit_registry.workspace.workspace import Workspace
 
@@ -100,28 +100,16 @@ def citing_references(
 def references_in(
     workspace: Workspace,
     records: Iterable[Record],
-    digests: Mapping[str, str],
     prose: ProseReading | None = None,
 ) -> Mapping[str, Sequence[str]]:
-    """Return what the texts of records refer to, by the records' paths, as `digests` are."""
+    """Return what the texts of records refer to, by the records' paths."""
     forms = workspace.kinds.id_forms
-    key_of_forms = digest(forms)
-    by_path = {record.path: record for record in records}
-
-    def key(record: Record) -> str:
-        home = ""
-        if prose is not None and record.source and record.source.path in prose.states:
-            home = prose.states[record.source.path].sha256
-
-        return f"{key_of_forms} {digests[record.path]} {home}"
-
-    def make(path: str) -> list[str]:
-        record = by_path[path]
+    references: dict[str, Sequence[str]] = {}
+    for record in records:
         document = prose.document_text(record) if prose is not None else None
-        return list(references_of(record, forms, document))
+        references[record.path] = references_of(record, forms, document)
 
-    keys = {path: key(record) for path, record in by_path.items()}
-    return workspace.cache.values(f"references {prose is not None}", keys, make)
+    return references
 
 
 class NameResolver:

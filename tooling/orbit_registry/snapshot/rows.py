@@ -4,7 +4,7 @@ import hashlib
 import json
 import posixpath
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
-from orbit_registry.formats.markdown import path_from_root, split_link
-from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.links import path_from_root, split_link
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.matching.routes import Routes
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import (
     Freshness,
@@ -28,6 +28,7 @@ from orbit_registry.model.freshness import (
 from orbit_registry.model.rank import priority_of, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
@@ -37,14 +38,17 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.seams import Table, add, extras, load
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.index import Index
+from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
-from orbit_registry.workspace.cache import Cache, code_version, digest, to_row
+from orbit_registry.workspace.cache import Cache, digest, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
 Row = dict[str, object]
+RouteRows = Mapping[str, Sequence[Row]]
+"""What leads files to records, by the names of the tables `ROUTES`."""
 
 
 def sources_of(
@@ -159,6 +163,31 @@ def citations_of(
     return _citation_rows(records, references, workspace.kinds.id_forms)
 
 
+def route_rows(
+    routes: Routes, records: Iterable[Record], without: Callable[[str], bool]
+) -> dict[str, list[Row]]:
+    """Return what leads the tracked files to some records, as rows of the tables `ROUTES`.
+
+    The files that `without` withholds are left out.
+    """
+    records = list(records)
+    ids = {record.path: record.id for record in records}
+    packages = set(packages_of(records))
+    rows: dict[str, list[Row]] = {table: [] for table in ROUTES}
+    for path, names in sorted(routes.imported.items()):
+        for name in names:
+            if name in packages and not without(path):
+                rows["imports"].append({"path": path, "package": name})
+
+    for path, citations in sorted(routes.cited.items()):
+        for record, closed in dict.fromkeys(citations):
+            if record in ids and not without(path):
+                row: Row = {"path": path, "record_id": ids[record], "cited_id": ids.get(closed)}
+                rows["code_citations"].append(row)
+
+    return rows
+
+
 def _citation_rows(
     records: Sequence[Record], files: Mapping[str, References], forms: IdForms
 ) -> Iterator[Row]:
@@ -211,9 +240,11 @@ CONTENT = (
     "sources",
 )
 """The tables the digest covers: what two clones of one commit share."""
+ROUTES = ("imports", "code_citations")
+"""The tables of what leads a file to records besides globs."""
 LOCAL = (
     "citations",
-    "imports",
+    *ROUTES,
     "freshness_states",
     "built_states",
     "reviews",
@@ -254,22 +285,22 @@ def rows_of(
     half_life_days: float | None = None,
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
     citations: Iterable[Row] = (),
-    imports: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    routes: RouteRows = MappingProxyType({}),
     skills: Sequence[Skill] = (),
     built: Mapping[str, Built] = MappingProxyType({}),
     cache: Cache | None = None,
     digests: Mapping[str, str] = MappingProxyType({}),
     kinds: str = "",
-    words: Iterable[Row] = (),
+    words: Iterable[str] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there
     and in git, the one in git counts. `references` are what the texts of records refer to, by path
-    (`references_in`), `citations` what other files name (`citation_rows`), `imports` what files
-    import of scopes. `skills` are free of secrets. `cache` has the rows of records whose `digests`,
-    by path, did not change, and what their words count; `kinds` is a hash of what kinds there are.
-    `words` are what the macro `search` knows of words (`word_rows`).
+    (`references_in`), `citations` what other files name (`citation_rows`), `routes` what leads
+    files to records (`route_rows`). `skills` are free of secrets. `cache` has the rows of records
+    whose `digests`, by path, did not change, and what their words count; `kinds` is a hash of what
+    kinds there are. `words` are what the macro `search` knows of words (`word_rows`).
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -303,8 +334,8 @@ def rows_of(
         tables["sources"].append(encode(row))
 
     local["citations"] = list(map(encode, citations))
-    for path, names in sorted(imports.items()):
-        local["imports"] += [encode({"path": path, "package": name}) for name in names]
+    for table, rows in routes.items():
+        local[table] = list(map(encode, rows))
 
     ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.sort_key)
     local["diagnostics"] = [encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
@@ -314,7 +345,7 @@ def rows_of(
         local["skills"].append(encode(_skill_row(skill)))
         local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
 
-    local[WORDS] = list(map(encode, words))
+    local[WORDS] = list(words)
     local.update(_rows_of_extras(chosen))
     return Rows(shared, local, hashes)
 
@@ -383,8 +414,8 @@ def _built_row(record_id: str, built: Built) -> Row:
     return {
         "record_id": record_id,
         "state": built.state.value,
-        "reason": without_secrets(built.why),
-        "evidence": without_secrets("\n".join(built.evidence)),
+        "reason": built.why,
+        "evidence": "\n".join(built.evidence),
     }
 
 
@@ -468,19 +499,23 @@ def _text_row(name: str, part: int, text: Fields) -> str:
     return encode(row)
 
 
-def word_rows(index: Index) -> Iterator[Row]:
+def word_rows(index: Index) -> Iterator[str]:
     """Yield each word with its term and what that weighs at most; the empty word is in no text."""
     worths = {term: round(index.worth(term), 6) for term in ("", *index.frequencies)}
     terms = {**index.term_of, **dict.fromkeys(STOP_WORDS)}
     for word, term in sorted({**terms, "": ""}.items()):
-        yield {"word": word, "term": term or "", "worth": 0.0 if term is None else worths[term]}
+        worth = 0.0 if term is None else worths[term]
+        # A word has letters, digits and their marks alone: there is nothing to escape.
+        yield f'{{"word":"{word}","term":"{term or ""}","worth":{worth}}}'
 
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:
     record_id, scope = record.id, record.scope
-    for position, pattern in enumerate(scope.paths):
-        for fields in _anchored(pattern):
-            yield "scope_globs", encode({"record_id": record_id, "position": position, **fields})
+    globs = named_globs(scope.paths, scope.symbols)
+    for position, (pattern, glob) in enumerate(globs.items()):
+        head = {"record_id": record_id, "position": position, "pattern": pattern}
+        for fields in _anchored(glob):
+            yield "scope_globs", encode({**head, **fields})
 
     axes = {"tag": scope.tags, "agent": scope.agents, "task": scope.tasks, "symbol": scope.symbols}
     axes["uses"] = scope.uses
@@ -593,8 +628,7 @@ def _anchored(pattern: str) -> tuple[Row, ...]:
     rows: list[Row] = []
     for glob in readable_globs([pattern]):
         for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True):
-            fields = {
-                "pattern": pattern,
+            fields: Row = {
                 "exclude": glob.exclude,
                 "anchor_kind": anchor.kind,
                 "anchor": anchor.text,
@@ -667,13 +701,13 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
         "project": workspace.name,
         "built_at": format_time(datetime.now(UTC)),
         "commit": commit,
-        "tool_version": workspace.cache.memo("version", code_version(), _version),
+        "tool_version": _version(),
         "half_life_days": str(half_life_days()),
     }
 
 
 def _version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version  # imports the email parser: 20 ms
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("orbit-registry")

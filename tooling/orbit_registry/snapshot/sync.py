@@ -10,19 +10,19 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError, plural
+from orbit_registry.matching.routes import Routes, routes_in
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
 from orbit_registry.operations.freshness.evaluate import FreshnessReport
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import (
     TEMPORARY,
@@ -35,6 +35,7 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, make_cache_folder
 
 if TYPE_CHECKING:
+    from orbit_registry.matching.words import Words
     from orbit_registry.snapshot.rows import Rows
 
 STATE = "snapshot.json"  # names the file that readers take
@@ -115,7 +116,7 @@ def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
     began = time.perf_counter()
     inputs = inputs_of(workspace)
     index = sync_index(workspace, inputs, rebuild=rebuild)
-    result = sync_snapshot(workspace, inputs.reading, inputs.report, rebuild=rebuild)
+    result = sync_snapshot(workspace, inputs.reading, inputs.report, index.words, rebuild=rebuild)
     seconds = time.perf_counter() - began
     return replace(result, index=index, seconds=seconds, reading=inputs.reading)
 
@@ -132,17 +133,19 @@ def sync_snapshot(
     workspace: Workspace,
     reading: Reading,
     report: FreshnessReport | None = None,
+    words: Words | None = None,
     *,
     rebuild: bool = False,
 ) -> SyncResult:
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does.
 
-    `report` is the freshness of all records, if it was just evaluated.
+    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
+    if they were just counted.
     """
     prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
-    imports = _imports(workspace, reading)
-    inputs = _inputs(workspace, commit, reading, prose, skills, imports)
+    routes = routes_in(workspace, reading)
+    inputs = _inputs(workspace, commit, reading, prose, skills, routes)
     folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
     if state is None:
@@ -153,19 +156,10 @@ def sync_snapshot(
                 # changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                rows = local_rows(workspace, reading, prose, skills, imports, report)
+                rows = local_rows(workspace, reading, prose, skills, routes, report, words)
                 return _publish(workspace, folder, rows, commit, inputs)
 
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
-
-
-def _imports(workspace: Workspace, reading: Reading) -> Mapping[str, Sequence[str]]:
-    """Return what the tracked files import of the packages and modules that scopes name."""
-    records = [*reading.collection.records]
-    if not any(record.uses for record in records):
-        return {}
-
-    return SourceFiles(workspace, records, workspace.git.tracked() or ()).imported
 
 
 def _inputs(
@@ -174,7 +168,7 @@ def _inputs(
     reading: Reading,
     prose: ProseReading,
     skills: Sequence[Skill],
-    imports: Mapping[str, Sequence[str]],
+    routes: Routes,
 ) -> str:
     config = workspace.config
     settings = str((config.citations, config.code, half_life_days()))
@@ -185,7 +179,8 @@ def _inputs(
     parts += [f"{path}\n{files[path].sha256}" for path in sorted(files)]
     parts += [problem.fingerprint for problem in reading.misplaced]
     parts += [f"{skill.path}\n{skill.text}" for skill in skills]
-    parts += ["\0".join((path, *names)) for path, names in sorted(imports.items())]
+    parts += ["\0".join((path, *names)) for path, names in sorted(routes.imported.items())]
+    parts += [f"{path}\n{citations}" for path, citations in sorted(routes.cited.items())]
     return digest(*parts)
 
 

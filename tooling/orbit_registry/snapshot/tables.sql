@@ -128,6 +128,12 @@ CREATE TABLE imports (
     package VARCHAR NOT NULL
 );
 
+CREATE TABLE code_citations (
+    path VARCHAR NOT NULL,
+    record_id VARCHAR NOT NULL,
+    cited_id VARCHAR
+);
+
 CREATE TABLE freshness (
     record_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,

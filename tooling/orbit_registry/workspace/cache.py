@@ -47,8 +47,6 @@ LARGEST = 4_000_000_000
 The values of 100,000 records take 2 to 3 GB: with a smaller limit each of their runs were cold.
 """
 Parse = Callable[[str, bytes], object]
-Memo = Callable[[str, str, Callable[[], object]], Any]
-"""What `Cache.memo` does: a namespace, a key and what makes the value."""
 
 
 class FileValue(NamedTuple):
@@ -301,11 +299,6 @@ class Cache:
                 self.db.executemany(statement, rows)
         except (sqlite3.Error, UnicodeError) as error:
             self._fail(error)
-
-
-def not_kept(namespace: str, key: str, make: Callable[[], object]) -> Any:
-    """Return the value made: the `Memo` of who has no cache."""
-    return make()
 
 
 _OPEN: weakref.WeakSet[Cache] = weakref.WeakSet()

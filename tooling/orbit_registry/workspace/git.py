@@ -57,6 +57,8 @@ _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$"
     r"|credential\.|protocol\.)"
 )
+_REVISION_NAME = re.compile(r"(?![A-Z_]+\b)(?!refs/)[^~^@:{\s*?\[-][^~^@:{\s*?\[]*")
+"""The name of a branch or tag that a revision begins with; `HEAD` and its like are none."""
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
@@ -223,6 +225,14 @@ class Git:
                 offset += int(size) + 1
 
         return contents
+
+    def contents(
+        self, commit: str, paths: Iterable[str], limit: int | None = None
+    ) -> dict[str, bytes]:
+        """Return what files hold in a commit, by their names; see `blobs`."""
+        names = {f"{commit}:{self.prefix}{path}": path for path in paths}
+        blobs = self.blobs(names, check=False, limit=limit)
+        return {names[name]: content for name, content in blobs.items()}
 
     def _answers(self, option: str, names: Sequence[str], check: bool) -> bytes:
         """Return what git says of objects, in the order of their names."""
@@ -402,7 +412,17 @@ class Git:
         )
 
     def commit(self, revision: str) -> str | None:
-        """Return the hash of the commit that a revision names."""
+        """Return the hash of the commit that a revision names: a branch before a tag of its name,
+        which anyone who pushes may make.
+        """
+        name = _REVISION_NAME.match(revision)
+        if name is not None:
+            refs = [f"refs/{kind}/{name[0]}" for kind in ("tags", "heads", "remotes")]
+            there = (self.ask("for-each-ref", "--format=%(refname)", *refs) or "").split("\n")
+            branch = next((ref for ref in refs[1:] if ref in there), None)
+            if branch is not None and refs[0] in there:
+                revision = branch + revision[name.end() :]
+
         return self.ask(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
         )
@@ -422,6 +442,7 @@ class Git:
         Where both sides merged each other there are several: then it is the newest of them in the
         line of first parents of `revision`, which the change can't move.
         """
+        revision = self.commit(revision) or revision
         bases = (self.ask("merge-base", "--all", head, revision) or "").split()
         if len(bases) < 2:
             return next(iter(bases), None)
@@ -483,11 +504,19 @@ class Git:
         except GitError:
             return None, []
 
-    def unlike_head(self) -> list[str]:
+    def differing(self, *words: str, check: bool = True) -> list[str]:
+        """Return the files below the folder that differ between two states, as `git diff` takes
+        them; a move is a file that goes and one that comes.
+        """
+        options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
+        return self.run_names("diff", *options, *words, check=check)
+
+    def unlike_head(self, *, untracked: bool = True) -> list[str]:
         """Return the files below the folder that differ from the commit checked out, deleted and
         untracked ones among them.
         """
-        options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+        listed = "all" if untracked else "no"
+        options = ("--porcelain=v1", "-z", "--no-renames", f"--untracked-files={listed}")
         rows = self.run_names("status", *options, "--", ".")
         prefix = self.prefix
         return [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]

@@ -55,11 +55,11 @@ def _note(holder: Path) -> None:
         file.write(text)
 
 
-def wait_seconds(default: float = WAIT_SECONDS) -> float:
+def wait_seconds() -> float:
     """Return how long a writer waits for another."""
     value = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
     if not value:
-        return default
+        return WAIT_SECONDS
 
     seconds = number_in(value, sys.float_info.max)
     if seconds is None:

@@ -222,6 +222,9 @@ class Workspace:
 
 def project_path(text: str) -> str:
     """Return a path from the root in normal form; a "/" at its end stays, "" is the root."""
+    if "\0" in text:
+        raise UsageError("a path has a zero byte", hint="name paths from the project's root")
+
     pure = PurePosixPath(text)
     if pure.is_absolute() or ".." in pure.parts:
         raise UsageError(

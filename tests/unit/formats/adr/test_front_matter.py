@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.formats.adr.front_matter import BROKEN
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.writer import set_status
@@ -79,3 +80,24 @@ def test_a_head_of_aliases_that_means_millions_takes_no_time() -> None:
     entry = read(f"---\n{bomb}status: accepted\n---\n{BODY}")
     assert time.process_time() - start < 1
     assert entry.status == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("head", "message", "status"),
+    [
+        ("---\n- status: accepted\n---", "is not YAML at line 2: it is a list", "unknown"),
+        ('+++\nstatus = "accepted\n+++', "is not TOML at line 2: ", "unknown"),
+        ("+++\nstatus = accepted\n+++", "is not TOML at line 2: ", "unknown"),
+    ],
+)
+def test_a_head_that_gives_no_field_says_why(head: str, message: str, status: str) -> None:
+    entry = read(f"{head}\n{BODY}")
+    (problem,) = [each for each in entry.problems if each.code == BROKEN]
+    assert problem.message.startswith("not read: front matter ")
+    assert message in problem.message
+    assert entry.status == status
+
+
+def test_the_status_of_a_head_that_is_no_toml_is_quoted() -> None:
+    entry = read(f'+++\ntitle = "T"\nstatus = "accepted\n+++\n{BODY}')
+    assert (entry.status_raw, entry.status_syntax) == ("accepted", "front matter that is not TOML")

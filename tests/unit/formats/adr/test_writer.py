@@ -124,8 +124,12 @@ def test_a_second_status_in_a_sentence_stays() -> None:
         ("Proposed\n2020-04-22", "Accepted\n2020-04-22"),
         ("Proposed on 2020-04-22 by the board", "Accepted\n\nProposed on 2020-04-22 by the board"),
         (
+            "Proposed 2020-01-01\nRejected 2020-01-02",
+            "Accepted\n\nProposed 2020-01-01\nRejected 2020-01-02",
+        ),
+        (
             "Proposed 2020-01-01\nAccepted 2020-01-02",
-            "Accepted\n\nProposed 2020-01-01\nAccepted 2020-01-02",
+            "Proposed 2020-01-01\nAccepted 2020-01-02",
         ),
         (
             "* Proposed 2020-01-01\n* Rejected 2020-01-02",

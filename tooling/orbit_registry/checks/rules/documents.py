@@ -18,7 +18,7 @@ from orbit_registry.checks.rules.links import (
     successors_in_document,
 )
 from orbit_registry.errors import plural
-from orbit_registry.formats.adr.front_matter import KEY_TWICE
+from orbit_registry.formats.adr.front_matter import BROKEN, KEY_TWICE
 from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.untrusted import cut
@@ -433,12 +433,13 @@ def number_differs(context: CheckContext) -> Iterator[Diagnostic]:
     "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN",
 )
 def status_unclear(context: CheckContext) -> Iterator[Diagnostic]:
-    """A document states a status that is none, or two that differ, or a key of its front matter
-    twice.
+    """A document states a status that is none, or two that differ, or its front matter has a key
+    twice or can't be read.
     """
     yield from _problems(context, "adr-status-unknown", "ORB710")
     yield from _problems(context, "adr-status-twice", "ORB710")
     yield from _problems(context, KEY_TWICE, "ORB710")
+    yield from _problems(context, BROKEN, "ORB710")
 
 
 @check("ORB711", Severity.WARNING, "write YYYY-MM-DD or YYYY-MM")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, grouped
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
 from orbit_registry.workspace.workspace import CONFIG
 
@@ -16,13 +17,26 @@ from orbit_registry.workspace.workspace import CONFIG
     "keep one: `orbit resolve` renumbers a decision; delete the copy of anything else",
 )
 def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
-    """Two records have the same id."""
-    for record_id, records in context.records.collisions.items():
+    """Two records have the same id, or the same number with other zeros before it."""
+    by_number = grouped(context.records, _number)
+    by_number.pop(None, None)
+    same_number = []
+    for rows in by_number.values():
+        ids = {row.id for row in rows}
+        if len(ids) > 1:
+            same_number.append(rows)
+
+    for records in (*context.records.collisions.values(), *same_number):
         for record in records:
             others = [context.at(other, "id") for other in records if other is not record]
             paths = ", ".join(location.path for location in others)
-            message = f"{record_id} is also the id of {paths}"
+            message = f"{record.id} is also the id of {paths}"
             yield duplicate_id.at(context.at(record, "id"), message, record, related=others)
+
+
+def _number(record: Record) -> tuple[str, int] | None:
+    number = sequence_number(record.id, record.kind.prefix)
+    return None if number is None else (record.kind.name, number)
 
 
 # Once for each set of records.

@@ -421,7 +421,7 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
                 unresolved.append(edge)
         elif edge.rel == "supersedes" and edge.target == record.id:
             matches = context.records.with_id(edge.subject)
-            if record.id in context.records.reachable(edge.subject, "superseded_by"):
+            if record.id in context.records.stated_successors(edge.subject):
                 name = edge.as_written.removeprefix("superseded_by ")
                 reason = f"{edge.subject} is itself replaced by it"
                 unresolved.append(Unresolved("superseded_by", name, (), reason))

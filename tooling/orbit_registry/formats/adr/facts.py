@@ -1,10 +1,12 @@
 """Facts of a header, in all styles that state some."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from orbit_registry.formats.adr.head_style import FRONT_MATTER
 from orbit_registry.formats.adr.header import (
     LINK,
     Header,
@@ -12,19 +14,13 @@ from orbit_registry.formats.adr.header import (
     without_links,
 )
 from orbit_registry.formats.adr.headings import TitleParts
+from orbit_registry.formats.adr.line_style import BULLETS, LINES
 from orbit_registry.formats.adr.model import (
     Fact,
 )
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.styles import (
-    BADGE,
-    BULLETS,
-    FRONT_MATTER,
-    HTML,
-    LINES,
-    SECTIONS,
-    TABLE,
-)
+from orbit_registry.formats.adr.section_style import SECTIONS
+from orbit_registry.formats.adr.table_style import BADGE, HTML, TABLE
 from orbit_registry.formats.adr.vocabulary import (
     word_set,
 )
@@ -46,6 +42,7 @@ STYLES = (
 _NO_VALUE = word_set("no_value")
 
 
+_ITEMS = re.compile(r"\n[ \t]*[-*+][ \t]+")
 _BETWEEN_TASKS = pattern("between_tasks")
 
 
@@ -115,8 +112,8 @@ def people(facts: Facts, role: str) -> tuple[str, ...]:
         return ()
     names: list[str] = []
     for value in fact.values or (fact.raw,):
-        bare = without_links(value)
-        names += [bare] if fact.is_list else split_names(bare)
+        for item in _ITEMS.split(without_links(value)):
+            names += [item] if fact.is_list else split_names(item)
 
     return unique(name for name in names if plain(name) not in _NO_VALUE)
 

@@ -7,17 +7,20 @@ It does not say what a field means.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from orbit_registry.formats.position import Problem, Span, TextLines, YamlProblemError
+from orbit_registry.formats.position import Position, Problem, Span, TextLines, YamlProblemError
 from orbit_registry.formats.yaml import double_quoted
-from orbit_registry.formats.yaml_nodes import compose
+from orbit_registry.formats.yaml_nodes import compose, what_stops
 
 KEY_TWICE = "adr-key-twice"
 """Code of the problem of a key that is written twice."""
+BROKEN = "adr-front-matter-broken"
+"""Code of the problem of a front matter that its reader refuses."""
 
 Data = str | list["Data"] | dict[str, "Data"]
 """A value of the front matter. Scalars are texts as they are written: `0042` keeps its zeros."""
@@ -25,9 +28,11 @@ Data = str | list["Data"] | dict[str, "Data"]
 _KEY_LINE = re.compile(
     r"""^(?P<quote>["']?)(?P<key>[^\W\d][\w .-]{0,60}?)(?P=quote)[ \t]*:(?!//)""", re.MULTILINE
 )
+_ANY_KEY = re.compile(r"""^[ \t]*(?:-[ \t]+)?["']?[^\W\d][\w .-]{0,60}["']?[ \t]*:""", re.MULTILINE)
 _TOML_KEY = re.compile(
     r"""^[ \t]*(?P<quote>["']?)(?P<key>[\w.-]{1,60})(?P=quote)[ \t]*=[ \t]*""", re.MULTILINE
 )
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _TOML_TABLE = re.compile(r"""^[ \t]*\[{1,2}[ \t]*(?P<name>[\w."'-]{1,80})""", re.MULTILINE)
 _FENCE = re.compile(r"^(?:[ \t]*(?:```|~~~)[^\n]*|---[ \t]*)$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
@@ -92,30 +97,48 @@ def read_fields(text: str, span: Span) -> tuple[Field, ...]:
 
 
 def read_front_matter(text: str, span: Span) -> FrontMatter:
-    """Return the fields of the YAML at `span`; what is no YAML is read line by line."""
+    """Return the fields of the YAML at `span`; what is no YAML is read line by line, with a
+    problem that says where the reader of YAML stopped.
+    """
     block = _FENCE.sub(lambda match: " " * len(match.group()), span.of(text))
-    fields = _from_tree(block)
-    if fields is None:
-        fields = []
-        for part in _parts(block):
-            fields += _from_part(block, part)
+    problems: list[Problem] = []
+    try:
+        fields = _from_tree(block)
+    except YamlProblemError:
+        fields = [*_line_by_line(block)]
+        if _ANY_KEY.search(block):
+            problems.append(_not_yaml(text, span, what_stops(block)))
 
     fields = [_moved(field, span.start) for field in fields if field.key]
-    return FrontMatter(tuple(fields), tuple(_repeated(text, fields)))
+    return FrontMatter(tuple(fields), (*problems, *_repeated(text, fields)))
 
 
-def _from_tree(block: str) -> list[Field] | None:
-    """Return the fields of a YAML mapping; None if the text is none."""
-    try:
-        node = compose(block)
-    except YamlProblemError:
-        return None
+def _not_yaml(text: str, span: Span, problem: Problem) -> Problem:
+    at = problem.position or Position(1)
+    line = TextLines(text).position(span.start).line + at.line - 1
+    reason = problem.message.removeprefix("not valid YAML: ")
+    message = f"not read: front matter is not YAML at line {line}: {reason}"
+    hint = "its lines are read one by one: correct that line, often with quotes around its value"
+    return Problem(BROKEN, message, Position(line, at.column), hint)
 
+
+def _line_by_line(block: str) -> Iterator[Field]:
+    for part in _parts(block):
+        yield from _from_part(block, part)
+
+
+def _from_tree(block: str) -> list[Field]:
+    """Return the fields of a YAML mapping.
+
+    Raises:
+        YamlProblemError: the text is none.
+    """
+    node = compose(block)
     if node is None:
         return []
 
     if not isinstance(node, MappingNode):
-        return None
+        raise YamlProblemError(Problem(BROKEN, "no mapping"))
 
     fields = _fields_of(block, node, len(block))
     names = {field.key for field in fields}
@@ -231,7 +254,7 @@ def _text(data: Data) -> str:
     if isinstance(data, list):
         return ", ".join(filter(None, map(_about, data)))
 
-    return _name_in(data) or ", ".join(filter(None, map(_about, data.values())))
+    return name_in(data) or ", ".join(filter(None, map(_about, data.values())))
 
 
 def _paired(value: str) -> str:
@@ -261,7 +284,7 @@ def _items_of(data: Data, text: str) -> list[str]:
     if not any(data.values()):
         return [*data] if len(data) > 1 else [text]
 
-    return [_about(data)] if _name_in(data) else [_about(value) for value in data.values()]
+    return [_about(data)] if name_in(data) else [_about(value) for value in data.values()]
 
 
 def _about(data: Data) -> str:
@@ -274,7 +297,7 @@ def _about(data: Data) -> str:
         is_link = len(data) == 1 and isinstance(data[0], str)
         return f"[[{inner}]]" if is_link else inner
 
-    name = _name_in(data)
+    name = name_in(data)
     if name:
         return name
 
@@ -293,7 +316,8 @@ def _pair(data: Data) -> str:
     return f"{key}: {_about(value)}"
 
 
-def _name_in(data: Mapping[str, Data]) -> str:
+def name_in(data: Mapping[str, Data]) -> str:
+    """Return the entry of a mapping that says what it is about, empty if none does."""
     texts = (value for name in _NAMES if isinstance(value := data.get(name), str) and value)
     return next(texts, "")
 
@@ -308,9 +332,8 @@ def _parts(block: str) -> Iterator[Span]:
 def _from_part(block: str, part: Span) -> Iterator[Field]:
     """Yield the field in some lines, whose value is plain text where it is no YAML."""
     lines = part.of(block)
-    fields = _from_tree(lines)
-    if fields:
-        yield from (_moved(field, part.start) for field in fields)
+    with suppress(YamlProblemError):
+        yield from (_moved(field, part.start) for field in _from_tree(lines))
         return
 
     key = _KEY_LINE.match(lines)
@@ -326,6 +349,9 @@ def _from_part(block: str, part: Span) -> Iterator[Field]:
 
     span = Span(start, start + len(written)) if value else Span(key.end(), key.end())
     line = Span(0, len(lines.rstrip()))
+    if value[:1] in "\"'" and value.count(value[:1]) == 1:  # a quote that is never closed
+        value = value[1:].strip()
+
     values = tuple(_items(value)) or ((value,) if value else ())
     data: Data = [*values] if values != (value,) else value
     yield _moved(Field(key["key"], value, values, span, line, data), part.start)
@@ -335,8 +361,9 @@ def _items(value: str) -> Iterator[str]:
     """Yield the items of a list that is no YAML, such as `[@ada, @bob]`; `[a](b.md)` is a link."""
     if value.startswith("- "):
         yield from (item.strip() for item in value[2:].split(" - "))
-    elif value.startswith("[") and value.endswith("]") and "](" not in value and "," in value:
-        yield from (item.strip(" \"'") for item in value[1:-1].split(",") if item.strip())
+    elif value.startswith("[") and "](" not in value and "," in value:
+        items = value[1:].removesuffix("]").split(",")
+        yield from (item.strip(" \"'") for item in items if item.strip())
 
 
 def _moved(field: Field, by: int) -> Field:
@@ -368,30 +395,40 @@ def _repeated(text: str, fields: Sequence[Field]) -> Iterator[Problem]:
 
 
 def read_toml(text: str, span: Span) -> FrontMatter:
-    """Return the fields of the TOML at `span`; empty if it is none."""
+    """Return the fields of the TOML at `span`; what is none has a problem, and no fields."""
     block = span.of(text)
     try:
         data = tomllib.loads(block.replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return NO_FRONT_MATTER
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return FrontMatter(problems=(_not_toml(text, span, str(error)),))
 
     tables = [(match["name"], match.end()) for match in _TOML_TABLE.finditer(block)]
     starts = [match.start() for match in _TOML_TABLE.finditer(block)]
     sections = zip([("", 0), *tables], [*starts, len(block)], strict=True)
     fields: list[Field] = []
     for (name, start), end in sections:
-        section: object = None if name else data
-        if name in _CONTAINERS:
-            section = data.get(name)
-
         for match in _TOML_KEY.finditer(block, start, end):
-            if isinstance(section, dict) and match["key"] in section:
-                fields.append(_toml_field(block, match, section[match["key"]]))
+            path, _, key = match["key"].rpartition(".")  # `extra.status = "accepted"`
+            table = ".".join(filter(None, (name, path)))
+            section: object = data.get(table) if table in _CONTAINERS else None
+            if not table:
+                section = data
+
+            if isinstance(section, dict) and key in section:
+                fields.append(_toml_field(block, match, key, section[key]))
 
     return FrontMatter(tuple(_moved(field, span.start) for field in fields))
 
 
-def _toml_field(block: str, match: re.Match[str], value: object) -> Field:
+def _not_toml(text: str, span: Span, reason: str) -> Problem:
+    at = _TOML_PLACE.search(reason)
+    last = span.of(text).rstrip().count("\n")
+    line = TextLines(text).position(span.start).line + (int(at[1]) - 1 if at else last)
+    message = f"not read: front matter is not TOML at line {line}: {_TOML_PLACE.sub('', reason)}"
+    return Problem(BROKEN, message, Position(line), "none of its fields is read: correct that line")
+
+
+def _toml_field(block: str, match: re.Match[str], key: str, value: object) -> Field:
     line_end = block.find("\n", match.end())
     written = block[match.end() : line_end if line_end >= 0 else len(block)]
     span = Span(match.end(), match.end() + len(_COMMENT.sub("", written).rstrip()))
@@ -400,7 +437,7 @@ def _toml_field(block: str, match: re.Match[str], value: object) -> Field:
 
     data = _plain(value, 0)
     text = _text(data)
-    return Field(match["key"], text, _values(data, text), span, Span(match.start(), span.end), data)
+    return Field(key, text, _values(data, text), span, Span(match.start(), span.end), data)
 
 
 def _toml_string(block: str, span: Span) -> Span:

@@ -21,7 +21,7 @@ _MARK = r"(?:\*\*|__|\*|_|`)?"
 _KEYED = re.compile(
     rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ "
     rf"-]){{1,30}}?)(?:\(s\))?"
-    rf"[ \t]?(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
+    rf"[ \t]?(?:{_MARK}[ \t]?[:：]{{1,2}}[ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
 
 _RUN_IN = pattern("header_run_in")
@@ -178,6 +178,7 @@ def whole_line(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
+_LAST_NAMES_FIRST = re.compile(r"[^,;]+,[^,;]+(?:;[^,;]+,[^,;]+)+")
 LINK = re.compile(r"\[(?P<text>[^\[\]]{0,300})\]\((?P<url>[^()\s]{0,500})\)")
 
 
@@ -193,5 +194,8 @@ def split_names(value: str) -> tuple[str, ...]:
         bare = bare[1:-1]
         if "," not in bare and len(bare.split()) > 3:
             return ()
+    if _LAST_NAMES_FIRST.fullmatch(bare):
+        return tuple(name.strip() for name in bare.split(";"))
+
     parts = _NAME.findall(bare) if re.search("[,;、，；]", bare) else re.split(r"[ ]+(?=@)", bare)
     return tuple(name for part in parts if (name := part.lstrip(" -").strip().strip("*_")))

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import dropwhile
 
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
@@ -259,11 +260,11 @@ _DATED = pattern("heading_dated")
 _NAMED = pattern("named")
 ENTRY = pattern("entry")
 _IN_LOG = re.compile(
-    rf"[\[(]?(?P<hash>[#§][ ]?)?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision"
-    rf"|decisión|decisão|decisione|besluit|decyzja|beslut"
+    rf"(?P<open>[\[(])?(?P<hash>[#§][ ]?)?(?P<prefix>(?:{SERIES_CODE}|AD|D"
+    rf"|decision|entscheidung|décision|decisión|decisão|decisione|besluit|decyzja|beslut"
     r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
     r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*"
-    r"|(?(prefix)[ \t]+|(?(hash)[ \t]+|$)))(?=\S)",
+    r"|(?(prefix)[ \t]+|(?(hash)[ \t]+|(?(open)(?<=\])[ \t]+|$))))(?=\S)",
     re.IGNORECASE,
 )
 """Names of entries in a log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`, `#4 T`."""
@@ -277,6 +278,7 @@ _DAY_FIRST = re.compile(
 )
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
 """Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
+_DAY_BEHIND = re.compile(rf"[ \t][(\[](?P<date>{_DAY})[)\]]$")
 
 _DATE_AHEAD = re.compile(
     r"(?:(?:ADR|Decision|Entscheidung)[ ](?=[^—–:\r\n]{8,20}[—–:]))?[\[(`*_]{0,3}"
@@ -392,7 +394,15 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
     )
 
     title = _text_after(_text_after(plain, _PICTURE), pattern)
-    return TitleParts(match["number"], number, title, Span(match.end(), span.end), code)
+    title_span = _title_after(text, match.end(), span.end)
+    date = read_date(text[match.end() : title_span.start]) or date_behind(title)
+    return TitleParts(match["number"], number, title, title_span, code, date)
+
+
+def date_behind(title: str) -> str | None:
+    """Return the day that a title ends with, in brackets: `Use x (2024-05-01)`."""
+    match = _DAY_BEHIND.search(title)
+    return match["date"] if match else None
 
 
 def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
@@ -400,13 +410,24 @@ def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
     first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
     match = first or _DAY_LAST.search(text, span.start, span.end)
     if match is None:
-        return None
+        return _split_date_in_words(text, span, plain)
 
     title = Span(match.end(), span.end) if first else Span(span.start, match.start())
     words = (
         _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
     )
     return TitleParts(None, None, words, title, "", match["date"])
+
+
+def _split_date_in_words(text: str, span: Span, plain: str) -> TitleParts | None:
+    """Split `May 1, 2024 — Use x`."""
+    ahead = _DATE_AHEAD.match(text, span.start, span.end)
+    date = _iso(ahead["date"]) if ahead is not None else None
+    if ahead is None or date is None:
+        return None
+
+    words = _text_after(plain, _DATE_AHEAD)
+    return TitleParts(None, None, words, Span(ahead.end(), span.end), "", date)
 
 
 def _words_start(text: str, span: Span) -> int:
@@ -416,7 +437,9 @@ def _words_start(text: str, span: Span) -> int:
 
 def title_heading(document: Document) -> Heading | None:
     """Return the heading with the title: the first one, unless it is a section's."""
-    first = document.headings[0] if document.headings else None
+    # Keys above the title, which a rule below them makes a heading.
+    below = dropwhile(lambda heading: heading_value(heading.text), document.headings)
+    first = next(below, None)
     key = section_key(first.text) if first is not None else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None

@@ -21,9 +21,10 @@ from orbit_registry.formats.adr.relations import (
     value_phrases,
     wiki_links,
 )
-from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.status_line import is_open_choice, normalise_status
 from orbit_registry.formats.citations import IdForms
-from orbit_registry.formats.markdown import is_markdown, within
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import within
 from orbit_registry.formats.position import Position, Span
 
 RELS = frozenset(get_args(Rel))
@@ -40,7 +41,7 @@ def relations_of(
     mentions = _mentioned_relations(header, facts, outline)
     for relation in (
         *_stated_relations(header, facts),
-        *_linked_relations(header, sections),
+        *_linked_relations(header, facts, sections),
         *mentions,
     ):
         name, file = target_key(relation.target_raw)
@@ -62,6 +63,9 @@ def _stated_relations(header: Header, facts: Facts) -> Iterator[Relation]:
     lines = header.document.lines
     winner = facts.first("status")
     for fact in facts.all:
+        if fact.key == "statement" and is_open_choice(fact.raw):
+            continue
+
         if fact.key == "statement" and winner is not None and fact.style == winner.style:
             is_markup = fact.style == "html" and fact.raw != fact.span.of(header.text)
             if fact.style == "front-matter" or is_markup:
@@ -109,14 +113,22 @@ def _relation(phrase: Phrase, target: str, position: Position, span: Span) -> Re
     return Relation(phrase.rel, target, position, span, phrase.text, of_part=phrase.of_part)
 
 
-def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
-    """Yield `- Supersedes [x](x.md)` from sections of links, and from lines of the header."""
+def _linked_relations(
+    header: Header, facts: Facts, sections: Sequence[Section]
+) -> Iterator[Relation]:
+    """Yield `- Supersedes [x](x.md)` from sections of links, and from lines of the header that are
+    no fact.
+    """
     document = header.document
+    facts_read = sorted((fact.span for fact in facts.of(*RELS)), key=lambda span: span.start)
     zones = [section.body for section in sections if section.key == "references"] + list(
         header.zone
     )
     for zone in zones:
         for line in visible_lines(document, zone, document.hidden):
+            if within(facts_read, line, lambda span: span.start):
+                continue
+
             for phrase in opening_phrases(header.text, line.start, line.end):
                 if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
                     continue  # an issue or a page, not a decision

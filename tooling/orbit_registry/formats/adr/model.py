@@ -9,6 +9,9 @@ Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded",
 
 FOLDER = "folder"  # format of a document that states no status, in a folder named after one
 
+HISTORY = "history"
+"""Key of the fact that a section lists how the status changed, a day each."""
+
 OTHER_KEY = "other"
 """Key of the fact of a field that Orbit has no word for; its `raw` is the field's name."""
 

@@ -5,7 +5,7 @@ them.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from orbit_registry.formats.adr.header import LINK, visible_lines
 from orbit_registry.formats.adr.headings import section_key, without_numbering
@@ -64,6 +64,7 @@ def rejected_data(text: str, span: Span | None = None) -> list[dict[str, object]
     return [option.as_data() for option in suggested_options(text, span)]
 
 
+@lru_cache(maxsize=1024)  # an import asks for the record, and again for what checks compare
 def suggested_options(text: str, span: Span | None = None) -> tuple[RejectedOption, ...]:
     """Return the options that a decision seems to reject, with the reasons. `span` is where the
     decision is in `text`: a document that was read for its facts is not parsed again.
@@ -281,9 +282,15 @@ def _scattered(document: Document, span: Span, covered: Sequence[Span]) -> Itera
     """Yield the options outside these sections of which a line says that they were rejected."""
     starts = [span.start, *(section.end for section in covered)]
     ends = [*(section.start for section in covered), span.end]
+    text = span.of(document.text).lower()
+    signs = [sign for sign in _signs_of_rejection() if sign in text]
+    if not signs:
+        return
+
     for start, end in zip(starts, ends, strict=True):
         for block in _blocks(document, Span(start, max(start, end))):
-            if not _may_reject(block):
+            lower = block.lower()
+            if not any(sign in lower for sign in signs):
                 continue
 
             item = _BLOCK.match(block)
@@ -295,13 +302,8 @@ def _scattered(document: Document, span: Span, covered: Sequence[Span]) -> Itera
 
 @cache
 def _signs_of_rejection() -> tuple[str, ...]:
+    """Return what the patterns of rejection need; few blocks have one, and they are slow."""
     return (*word_forms("options_rejected"), "why not", *"❌✖✗")
-
-
-def _may_reject(block: str) -> bool:
-    """Say whether a block has what the patterns of rejection need; few have, and they are slow."""
-    lower = block.lower()
-    return any(sign in lower for sign in _signs_of_rejection())
 
 
 def _results(options: Iterable[_Option], details: Sequence[_Option]) -> Iterator[RejectedOption]:

@@ -20,16 +20,16 @@ from orbit_registry.formats.adr.relations import (
     find_phrases,
     target_key,
     unsure_phrases,
+    without_label,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.unread import title_status
 from orbit_registry.formats.adr.vocabulary import (
     is_of_two_orders,
 )
 from orbit_registry.formats.citations import find_citations
-from orbit_registry.formats.markdown import (
-    is_markdown,
-)
-from orbit_registry.formats.position import Problem
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.position import Position, Problem
 from orbit_registry.formats.untrusted import cut
 
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
@@ -52,6 +52,7 @@ UNNAMED = (
 )
 
 
+_OVER = ("rejected", "deprecated", "superseded")
 _PARTS = re.compile(r"[,;\n]")
 
 
@@ -68,6 +69,9 @@ def problems_of(
             lines.position(status.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
+
+    if entry.status in ("accepted", "proposed"):
+        yield from _notices(header, outline)
 
     yield from header.front_matter.problems
     yield from _unsure_relations(header, facts)
@@ -109,6 +113,27 @@ def _other_statuses(header: Header, facts: Facts, winner: Fact) -> Iterator[Prob
             lines.position(other.span.start),
             f"line {there.line} counts: write its status here too, or delete one of the two",
         )
+
+
+def _notices(header: Header, outline: Outline) -> Iterator[Problem]:
+    """Yield what says that a decision is over, in its title or in a line, and is no status."""
+    lines = header.document.lines
+    words = title_status(outline.parts.title)
+    if normalise_status(words)[0] in _OVER and outline.heading is not None:
+        yield _no_status(outline.parts.title, outline.heading.position)
+
+    for line in header.lines():
+        notice = without_label(line.of(header.text))
+        if not notice or normalise_status(notice)[0] not in _OVER:
+            continue
+
+        if not any(phrase.rel == "superseded_by" for phrase in find_phrases(notice)):
+            yield _no_status(line.of(header.text), lines.position(line.start))
+
+
+def _no_status(text: str, position: Position) -> Problem:
+    message = f"{short(text)} says that it is over, and is not read as the status"
+    return Problem(UNSURE_RELATION, message, position, "if so, write that as its status")
 
 
 def _unsure_relations(header: Header, facts: Facts) -> Iterator[Problem]:

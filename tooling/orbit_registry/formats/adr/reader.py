@@ -52,26 +52,16 @@ from orbit_registry.formats.adr.model import (
 )
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.problems import BLANK_TITLE, UNNAMED, short
-from orbit_registry.formats.adr.styles import (
-    row_facts,
-    title_and_number,
-)
+from orbit_registry.formats.adr.table_style import row_facts, title_and_number
 from orbit_registry.formats.adr.vocabulary import (
     field_of,
-    is_iso_date,
     word_set,
 )
 from orbit_registry.formats.adr.zones import content_end, log_header, single_header
 from orbit_registry.formats.citations import Citation, find_citations
-from orbit_registry.formats.markdown import (
-    Cell,
-    Document,
-    Heading,
-    Table,
-    is_markdown,
-    parse_markdown,
-    within,
-)
+from orbit_registry.formats.dates import is_iso_date
+from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.markdown import Cell, Document, Heading, Table, parse_markdown, within
 from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
 
@@ -310,8 +300,9 @@ def _titled_by_path(entry: AdrDocument, path: str) -> AdrDocument:
 
 
 def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:
-    if parts.date:
-        return parts.date, "heading"
+    date = parts.date or headings.date_behind(parts.title)
+    if date and is_iso_date(date):
+        return date, "heading"
 
     path_date = file_names.date_of_path(path)
     return (path_date, "path") if path_date else None

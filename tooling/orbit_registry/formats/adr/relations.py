@@ -62,11 +62,15 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ "
     r"]record)?|adr|rfc|record|document|proposal)"
-    r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
+    r"[ ](?:(?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ])?"
 )
 """Start of a sentence in which a decision describes itself, in any case."""
 NOTICE = pattern("notice")
-_OPENING = re.compile(rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?P<itself>{OF_ITSELF})?", re.IGNORECASE)
+_LABEL = pattern("notice_label")
+_OPENING = re.compile(
+    rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?:{_LABEL.pattern})?(?P<itself>{OF_ITSELF})?",
+    re.IGNORECASE,
+)
 _SENTENCE_ENDS = pattern("sentence_ends")
 _WORD_BEFORE = re.compile(r"[\w-]")
 
@@ -136,7 +140,7 @@ def _limits() -> tuple[re.Pattern[str], ...]:
     within = rf"{_NO_LETTER}{PARTLY}(?![a-z])"
     behind = rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)"
     # Of `Superseded by ADR-9, section 3` it is a section of the successor.
-    behind_part = rf"{behind}|[ ]?[(,][ ]?(?:{PART})"
+    behind_part = rf"{behind}|[ ]?[(,]?[ ]?(?:{PART})"
     before = rf"{adverb}|{PART}{WITHIN}\Z"
     patterns = (adverb, before, within, rf"{within}|{PART}", behind, behind_part)
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
@@ -172,6 +176,15 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
         phrases and _SENTENCE_ENDS.match(text[phrases[-1].span.end : end])
     ):
         yield from phrases
+
+
+def without_label(line: str) -> str:
+    """Return the words of a notice behind its mark, its picture or its `Note:`; empty for a line
+    that has none.
+    """
+    opening = _OPENING.match(line)
+    label = line[: opening.end()] if opening is not None else ""
+    return line[len(label) :] if label.strip(" \t*_>+-") else ""
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
@@ -335,14 +348,18 @@ def value_phrases(rel: Rel, text: str, start: int, end: int) -> Iterator[Phrase]
     """Yield the decisions that the value of a key names, each as its remark limits it:
     `Supersedes: ADR-8 (in part), ADR-9`.
     """
-    at = start
+    at = _skip(_OPENING_MARK, text, start, end)
+    first = _skip(_GLUE, text, at, end)
+    if _target(text, first, end) is None:  # `the queue of ADR-3`
+        at = _skip(_FILLER, text, first, end)
+
     while at < end:
         targets = list(find_targets(text, at, end))
         if not targets:
             return
 
+        verb = Span(at, at)  # a remark is about the decisions that it follows, not the next ones
         for name, label, span in targets:
-            verb = Span(start, start)
             yield _limited(text, at, end, Phrase(rel, name, label, span, verb))
             at = span.end
 
@@ -363,6 +380,9 @@ def target_key(target: str) -> tuple[str, str | None]:
     """
     if "://" in target:
         return target.casefold(), None
+
+    if target[:1] == "#" and target[1:].isdecimal():
+        return target[1:].lstrip("0") or "0", None
 
     path = target.partition("#")[0].casefold()
     folder, _, base = path.rpartition("/")

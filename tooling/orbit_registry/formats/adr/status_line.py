@@ -28,6 +28,7 @@ _CHOICE = pattern("choice")
 _WAS = pattern("was")
 _BADGE = pattern("badge")
 _STRUCK = pattern("struck")
+_PICTURE_NAME = re.compile(r"(?<!\w):[a-z][\w+-]{1,30}:(?!\w)")
 _ARROW = pattern("arrow")
 _LISTED = pattern("listed")
 _OPTIONS = pattern("options")
@@ -63,10 +64,11 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     (`proposed | accepted`) and unknown words are `unknown`; a marked option is chosen. Struck text
     does not count, and of `Proposed → Accepted` the last status does.
     """
-    if _OPEN.match(raw):
+    if _OPEN.match(raw) or is_open_choice(raw):
         return "unknown", ()
 
-    text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
+    bare = _PICTURE_NAME.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))
+    text = _without_options(_STRUCK.sub(" ", bare)).strip()
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
     for part in parts:
         word = _WORD.search(part)
@@ -85,6 +87,12 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
         return "unknown", ()  # a template's choice, still open
 
     return _status(current), targets
+
+
+def is_open_choice(raw: str) -> bool:
+    """Say whether a status is still the template's: `{accepted | superseded by [x](x.md)}`."""
+    bare = raw.strip()
+    return bare.startswith("{") and bare.endswith("}") and "|" in bare
 
 
 def _without_options(text: str) -> str:

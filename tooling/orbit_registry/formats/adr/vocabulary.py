@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import Status
+from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.wording import plain
 
 
@@ -25,9 +25,7 @@ def _by_word(lists: Mapping[Any, str]) -> dict[str, Any]:
     return names
 
 
-VOCABULARY = cast(
-    Mapping[str, Any], yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8"))
-)
+VOCABULARY: Mapping[str, Any] = yaml.table_of(__file__, "vocabulary.yaml")
 STATUS_OF: Mapping[str, Status] = _by_word(VOCABULARY["statuses"])
 KEY_OF: Mapping[str, str] = _by_word(VOCABULARY["keys"])
 MONTH_OF: Mapping[str, str] = _by_word(VOCABULARY["months"])
@@ -159,6 +157,7 @@ _DATES = tuple(
         r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
         r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
+        r"(?P<y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\w)",
         # no other order makes sense
         r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
@@ -176,32 +175,18 @@ _DATES = tuple(
     )
 )
 
+_WEEKDAY = re.compile(r"[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])")
 _SLASHED = re.compile(
     r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])"
 )
-_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")  # Python also reads a week: `2026-W14-1`
 _MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
-
-
-def is_iso_date(text: str) -> bool:
-    """Say whether `text` is a valid `YYYY-MM` or `YYYY-MM-DD`."""
-    try:
-        datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
-    except ValueError:
-        return False
-    return _ISO_DATE.fullmatch(text) is not None
-
-
-def first_day(text: str) -> datetime.date | None:
-    """Return the day on which a `YYYY-MM` or `YYYY-MM-DD` begins; None for any other text."""
-    return datetime.date.fromisoformat(f"{text}-01"[:10]) if is_iso_date(text) else None
 
 
 def read_date(text: str, order: Order | None = None) -> str | None:
     """Return the ISO date, or month, at the start of a text;
     `03/04/2026` needs an `order`, `17/04/2026` does not.
     """
-    bare = text.strip(_MARKS)
+    bare = _WEEKDAY.sub("", text.strip(_MARKS), count=1)
     if (parsed := _read(bare)) is not None:
         return parsed
 

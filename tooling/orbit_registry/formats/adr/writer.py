@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.adr.facts import STYLES
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
-from orbit_registry.formats.adr.model import AdrDocument, AdrFile, Fact
+from orbit_registry.formats.adr.model import HISTORY, AdrDocument, AdrFile, Fact
 from orbit_registry.formats.adr.problems import repeated_statuses, stated_statuses
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import normalise_status
@@ -214,7 +214,9 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     if (above := _line_above(text, entry, fact, dated)) is not None:
         is_stated = normalise_status(fact.raw)[0] == normalise_status(status)[0]
         line = "" if is_stated else above.replace("\0", _with_case_of(status, capital=True))
-        start = text.rfind("\n", 0, fact.span.start) + 1
+        history = _history(entry)
+        first = history.span.start if history is not None else fact.span.start
+        start = text.rfind("\n", 0, first) + 1
         return _splice(text, [(Span(start, start), line), *((span, "") for span in removed)])
 
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
@@ -290,11 +292,8 @@ def _line_above(
     ):
         return None
 
-    is_history = (
-        dated is not None
-        and any(dated.group(1, 3))
-        and len(stated_statuses(entry.facts, "section")) > 1
-    )
+    several = len(stated_statuses(entry.facts, "section")) > 1 or _history(entry) is not None
+    is_history = dated is not None and any(dated.group(1, 3)) and several
 
     says_more = dated is None and _MORE.search(fact.raw)
     if not (is_sentence or is_history or says_more):
@@ -302,6 +301,10 @@ def _line_above(
 
     gap = newline_of(text) if lead["item"] else newline_of(text) * 2
     return f"{lead['item']}\0{gap}"
+
+
+def _history(entry: AdrDocument) -> Fact | None:
+    return next((fact for fact in entry.facts if fact.key == HISTORY), None)
 
 
 def _is_about_another(fact: Fact) -> bool:

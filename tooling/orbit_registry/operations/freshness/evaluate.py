@@ -8,10 +8,10 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.errors import GitError, OrbitError, UsageError, did_you_mean
 from orbit_registry.formats.globs import readable_globs
 from orbit_registry.model.freshness import (
     WINDOWS,
@@ -27,7 +27,6 @@ from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
-from orbit_registry.workspace.cache import Cache, digest
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import inside, is_inside
 from orbit_registry.workspace.git import Git
@@ -236,6 +235,29 @@ def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, lis
     return False
 
 
+def refuse_missing_evidence(workspace: Workspace, evidence: object) -> None:
+    """Raise where someone states a file as evidence that is neither on disk nor in git."""
+    entries = evidence if isinstance(evidence, Sequence) else ()
+    for entry in entries:
+        if not isinstance(entry, Mapping) or entry.get("kind") != "file":
+            continue
+
+        names = _names_of(str(entry.get("reference")))
+        is_here = any(is_inside(workspace.root, name) for name in names)
+        if is_here and any(os.path.lexists(workspace.root / name) for name in names):
+            continue
+
+        if names[-1] in workspace.git.not_checked_out:
+            continue
+
+        tracked, untracked = workspace.git.files()
+        near = did_you_mean(names[-1], (*(tracked or ()), *untracked), "`")
+        raise UsageError(
+            f"evidence `file:{entry.get('reference')}`: {names[-1]} is not there",
+            hint=f"{near}name a file from the root; for a deleted one, `commit:HASH`",
+        )
+
+
 @dataclass(frozen=True)
 class FreshnessReport:
     """Freshness of records, and the state of disk and git that it follows from."""
@@ -248,7 +270,6 @@ class FreshnessReport:
     now: datetime
     config: Config
     dependencies: Dependencies = field(default_factory=Dependencies)  # what was looked at
-    cache: Cache = field(default_factory=partial(Cache, None, ""))
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:
@@ -285,20 +306,9 @@ class FreshnessReport:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """How many of the files each glob matches; one that matches none is left out.
-
-        While the files stay, only globs that are new are matched.
-        """
+        """How many of the files each glob matches; one that matches none is left out."""
         globs = set().union(*(paths for _, paths in self.scoped))
-        key = digest("\0".join(self.files))
-        counted: dict[str, int] = self.cache.recall("glob counts", key) or {}
-        new = globs - counted.keys()
-        if new:
-            counted |= dict.fromkeys(new, 0)
-            counted |= count_matches(new, self.files)
-            self.cache.remember("glob counts", key, counted)
-
-        return {glob: counted[glob] for glob in sorted(globs) if counted[glob]}
+        return count_matches(globs, self.files)
 
     @cached_property
     def dead(self) -> Mapping[str, tuple[str, ...]]:
@@ -381,7 +391,6 @@ def evaluate_freshness(
         moment,
         workspace.config,
         dependencies,
-        workspace.cache,
     )
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.judgements.is_moment import is_moment
-from orbit_registry.model.freshness import fingerprint_inputs
+from orbit_registry.model.freshness import created_at, fingerprint_inputs
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
@@ -38,6 +38,18 @@ class VerifyResult:
 
     record: Record
     changed: tuple[str, ...]
+
+
+def _now(record: Record) -> datetime:
+    """Return the time; a clock that is behind would state a day before the record was written."""
+    now, created = datetime.now(UTC), created_at(record)
+    if now < created - timedelta(days=1):
+        raise RefusedError(
+            f"this machine's clock says {now:%Y-%m-%d}, but {record.id} is of {created:%Y-%m-%d}",
+            hint=f"set the clock, or correct `created_at` in {record.path}",
+        )
+
+    return now
 
 
 def verify(
@@ -75,7 +87,7 @@ def verify(
         if statement.expires is not None:
             changes["expires_at"] = _expiry(statement.expires)
 
-        changes["verified_at"] = format_time(datetime.now(UTC))
+        changes["verified_at"] = format_time(_now(record))
         changes["verified_by"] = statement.by or author.name
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:

@@ -11,9 +11,10 @@ from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.kind import Kind
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citation_rewrite import (
     CitationMap,
@@ -34,13 +35,14 @@ from orbit_registry.operations.merge.conflicts import (
     Side,
 )
 from orbit_registry.operations.merge.texts import (
+    OF_DOCUMENT,
     ContestedError,
     merge_logs,
     merge_records,
     merge_votes,
 )
 from orbit_registry.operations.renumber import in_order, renumbered_data, renumbered_document
-from orbit_registry.repository.codec import data_in
+from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated
@@ -185,8 +187,7 @@ class Resolution:
     @cached_property
     def dirty(self) -> frozenset[str]:
         """Files that differ from the index."""
-        options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
-        return frozenset(self.state.git.run_names("diff", *options))
+        return frozenset(self.state.git.differing())
 
     def draft_files(self) -> None:
         """Draft each file that conflicts, moves or cites an id that changes,
@@ -292,7 +293,7 @@ class Resolution:
             return text, ()
 
         if kind is not None:
-            return merge_records(base, ours, theirs, kind, path), ()
+            return self._merged_record((base, ours, theirs), kind, path), ()
 
         if _is_votes(path):
             self.done[path] = "both sides' votes"
@@ -306,6 +307,23 @@ class Resolution:
         text, is_contested = merge_lines(base or "", ours, theirs)
         contested = ("lines",) if is_contested else ()
         return text, contested
+
+    def _merged_record(self, texts: tuple[str | None, str, str], kind: Kind, path: str) -> str:
+        """Return the merge of a record; a conflict that its document settles is none here."""
+        source = mapping_in(data_in(texts[1]) or {}, "source")
+        document = source.get("path") if source.get("authority") == "document" else None
+        try:
+            return merge_records(*texts, kind, path)
+        except ContestedError as error:
+            if document is None:
+                raise
+            if document in self.state.unmerged:
+                message = f"{error}; {document} decides: merge that first, then resolve again"
+                raise ContestedError(message) from None
+
+        text = merge_records(*texts, kind, path, follows=OF_DOCUMENT)
+        self.done[path] = f"merged; `orbit check --fix` copies what {document} says"
+        return text
 
     def _is_plain(self, path: str) -> bool:
         """Say whether a file is merged by line: no record, no votes and no log."""

@@ -249,17 +249,30 @@ _FAILURE_FIELDS = ("title", "reason", "ttl_days")
 """What a failure says anew each time its target fails."""
 
 
+OF_DOCUMENT = ("title", "status", "status_raw", "date")
+"""Fields in which a record follows its document, where that decides."""
+
+
 class ContestedError(Exception):
     """Two versions of a record can't be merged; the message says why."""
 
 
-def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: str) -> str:
+def merge_records(
+    base: str | None,
+    ours: str,
+    theirs: str,
+    kind: Kind,
+    path: str,
+    *,
+    follows: Iterable[str] = (),
+) -> str:
     """Return the merge of two versions of one record's file.
 
     A field that one side changed is taken from it; lists take what either side added and lose what
     either removed; the later time of change wins, and the later verification. A failure that both
     met again says what the later one says, and counts the attempts of both. What else both changed
-    differently is contested, and named. A base that can't be read counts as none.
+    differently is contested, and named; but fields that follow something else stay as in ours.
+    A base that can't be read counts as none.
     """
     if ours == theirs or theirs == base:
         return ours
@@ -276,6 +289,7 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
 
     contested: list[str] = []
     _take_later(old, here, there, kind)
+    _replace(old, there, here, follows)
     merged = _merged(old, here, there, "", contested)
     text = None
     if not contested and isinstance(merged, dict):
