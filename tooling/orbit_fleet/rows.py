@@ -16,7 +16,6 @@ from orbit_registry.formats.wording import SMALL_WORDS
 from orbit_registry.judgements.contradicts import A_NUMBER, position_of
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.repository.codec import hides_record
-from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.search.rejected import names_used, option_names
 from orbit_registry.search.text import stem, words
@@ -68,14 +67,12 @@ def lake_rows(workspace: Workspace, *, commit: str, origin: str) -> list[Row]:
     """
     reading = Reading(workspace)
     refuse_unread(reading)
-    is_filtered = workspace.config.publish.is_set
-    rows = shared_rows(workspace, reading, unfiltered=not is_filtered, only_shown=True)
+    unfiltered = not workspace.config.publish.is_set
+    rows = shared_rows(workspace, reading, unfiltered=unfiltered, only_shown=True)
     records = _records(workspace, rows, commit, origin)
 
     _add_scopes(rows, records)
-    # The text of a document may hold what is withheld.
-    chosen = {} if is_filtered else _chosen_options(reading)
-    _add_names(workspace, rows, records, chosen)
+    _add_names(workspace, rows, records)
     _add_votes(rows, records)
     _add_links(workspace, rows, records)
     _add_terms(rows, records)
@@ -150,16 +147,14 @@ def _add_scopes(rows: Rows, records: Mapping[str, Row]) -> None:
         _put(records, "scopes", {**row, "value": row["tag"]})
 
 
-def _add_names(
-    workspace: Workspace, rows: Rows, records: Mapping[str, Row], chosen: Mapping[str, str]
-) -> None:
+def _add_names(workspace: Workspace, rows: Rows, records: Mapping[str, Row]) -> None:
     """Add the names that decisions take, and the options that they rejected with their names."""
     taken: set[str] = set()
     for record_id, record in records.items():
         if record["phase"] != "live" or not workspace.kinds[str(record["kind"])].in_document:
             continue
 
-        names = names_used(str(record["title"]), chosen.get(record_id, ""))
+        names = names_used(str(record["title"]), chosen_option(str(record["body"])))
         taken |= names
         for entry in _names(record_id, USES, names):
             _put(records, "scopes", entry)
@@ -179,13 +174,6 @@ def _add_names(
 
 def _names(record_id: str, axis: str, names: Set[str]) -> list[Row]:
     return [{"record_id": record_id, "axis": axis, "value": name} for name in sorted(names)]
-
-
-def _chosen_options(reading: Reading) -> dict[str, str]:
-    """Return the option that each decision chose, by the record's id."""
-    decisions = (record for record in reading.collection.records if record.kind.in_document)
-    records = free_of_secrets(reading.prose.filled(decisions))
-    return {record.id: chosen_option(record.prose) for record in records}
 
 
 def _add_votes(rows: Rows, records: Mapping[str, Row]) -> None:

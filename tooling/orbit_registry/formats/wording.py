@@ -161,9 +161,9 @@ _ORDERS = [
         r"(?:with|by|for|durch|gegen|par|por|con|door) (?P<preferred>.+)",
         r"\b(?:from|vom|von) (?P<refused>.+?) (?:to|into|zu|zum|zur|auf|nach) (?P<preferred>.+)",
         r"\b(?:not|nicht) (?!only|nur)(?P<refused>.+?) (?:but|sondern) (?P<preferred>.+)",
-        rf"(?P<preferred>.+?) (?:{_INSTEAD}|in place of|ahead of|over|before|replaces|vor|ersetzt"
+        rf"\A(?P<preferred>.+?) (?:{_INSTEAD}|in place of|ahead of|over|before|replaces|vor|ersetzt"
         rf"|{_NO_VERB}(?:not|nicht)) (?P<refused>.+)",
-        r"(?P<refused>.+?) (?:after|nach|replaced by|ersetzt durch) (?P<preferred>.+)",
+        r"\A(?P<refused>.+?) (?:after|nach|replaced by|ersetzt durch) (?P<preferred>.+)",
     )
 ]
 """Sentences that put one thing before another: `tabs over spaces`, `replace Redis with Kafka`."""
