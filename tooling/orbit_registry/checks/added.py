@@ -18,6 +18,7 @@ from orbit_registry.formats.manifests import (
 )
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_foreign
 from orbit_registry.hook.rejected_options import installed_by, names_in
+from orbit_registry.repository.policy import contents_at
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -190,15 +191,10 @@ def _is_left_out(path: str) -> bool:
 
 def _texts_at(workspace: Workspace, base: str, declares: Mapping[str, bool]) -> dict[str, str]:
     """Return the texts of files at a commit; `declares` says which of them are manifests."""
-    git = workspace.git
-    blobs = {f"{base}:{git.prefix}{path}": path for path in declares}
-
-    texts: dict[str, str] = {}
-    for blob, content in git.blobs(blobs, check=False).items():
-        path = blobs[blob]
-        texts[path] = _text(content, path, is_declaration=declares[path]) or ""
-
-    return texts
+    return {
+        path: _text(content, path, is_declaration=declares[path]) or ""
+        for path, content in contents_at(workspace.git, base, declares).items()
+    }
 
 
 def _current(workspace: Workspace, path: str, *, is_declaration: bool) -> str | None:

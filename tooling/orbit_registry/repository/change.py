@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from orbit_registry.repository.policy import contents_at
 from orbit_registry.workspace.git import Git
 
 _DIFF = [
@@ -39,10 +40,7 @@ class Change:
 
     def contents(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return files as they were before the change."""
-        names = {f"{self.base}:{self.git.prefix}{path}": path for path in paths}
-        return {
-            names[name]: content for name, content in self.git.blobs(names, check=False).items()
-        }
+        return contents_at(self.git, self.base, paths)
 
     def added_lines(self, path: str, text: str) -> set[int]:
         """Return the numbers of the lines of a file that it did not have before."""
