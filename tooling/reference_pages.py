@@ -187,6 +187,10 @@ def _hint(hint: Any, modules: set[str]) -> str:
         return hint.__qualname__ if hint.__module__ == "builtins" else _full_name(hint)
 
     origin = typing.get_origin(hint)
+    if origin is typing.Literal:
+        modules.add("typing")
+        return f"typing.Literal[{', '.join(map(json.dumps, inner))}]"
+
     modules.add(_module(origin))
     parts = ", ".join(_hint(part, modules) for part in inner)
     return (

@@ -213,6 +213,17 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
     assert "does not ignore" in found(data, "warning", "git")
 
 
+def test_a_second_workspace_below_is_found(workspace: Path, capsys: Capture, git: Git) -> None:
+    folder = workspace / "shop/.orbit"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    git(workspace, "add", "--force", "shop")
+
+    data = examined(capsys)
+
+    assert "records of shop/.orbit/ are seen only" in found(data, "ok", "workspace")
+
+
 def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture) -> None:
     assert run(["sync"]) == 0
     path = workspace / ".git/orbit/hook-18.idx"

@@ -54,6 +54,11 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "export reference": {"folder": Path("reference"), "dry_run": True},
     "export rules": {"agents": ["claude"], "dry_run": True},
     "export skills": {"agent": "claude", "dry_run": True},
+    "hook install": {"agent": "claude", "dry_run": True},
+    "hook status": {"agents": ["claude", "codex"]},
+    "hook test": {"agent": "claude"},
+    "hook uninstall": {"agent": "claude", "dry_run": True},
+    "import records": {"path": Path("docs/adr"), "dry_run": True},
     "learning migrate-layout": {"dry_run": True},
     "leave": {"dry_run": True},
     "fail": {"target": "nonsense", "reason": "no browser"},
@@ -66,6 +71,8 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "link": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0404"},
     "list": {"tags": ["cache"]},
     "match": {"paths": ["src/a.py"]},
+    "mcp install": {"agent": "claude", "dry_run": True},
+    "mcp uninstall": {"agent": "claude", "dry_run": True},
     "note": {"skip_reason": "no-new-information"},
     "pitch": {},
     "propose": {},
@@ -92,6 +99,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "stats": {},
     "supersede": {"old_id": "ADR-0001", "replacement": "ADR-0002", "dry_run": True},
     "sync": {},
+    "trust": {},
     "unlink": {"subject": "ADR-0001", "rel": "amends", "to": "ADR-0002"},
     "update": {"any_id": "ADR-0404", "fields": {"labels": ["x"]}},
     "verify": {"any_ids": ["ADR-0404"]},
@@ -387,7 +395,8 @@ def ill_formed(operation: Operation) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def words_for(argument: Argument) -> list[str]:
     """Return the words of which one is in what the command line says of an argument."""
-    choices = [str(choice) for choice in argument.schema.get("enum", ())]
+    form = argument.schema.get("items", argument.schema)
+    choices = [str(choice) for choice in form.get("enum", ())]
     return [*argument.flags, argument.metavar.strip("[].") or argument.name.upper(), *choices]
 
 

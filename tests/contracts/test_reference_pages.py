@@ -90,7 +90,12 @@ def misspelled(line: str) -> list[str]:
                 return [word]
             command = inner
     # A group that is called without a command of its own has a usual one.
-    suggestion = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+    suggestion = [command]
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name="orbit")
+        inner_names = command.list_commands(context)
+        suggestion += filter(None, (command.get_command(context, name) for name in inner_names))
+
     existing = {
         name
         for entry in suggestion

@@ -22,7 +22,7 @@ _NO_REASON_WORDS = "because fixme n/a na none nope ok okay reason reasons tbd to
 _NO_REASONS = frozenset(_NO_REASON_WORDS.split())
 """What people write where a reason is asked for, and that says none."""
 _ID = re.compile(r"(?:adr|l|r)-[0-9a-z]{4,9}")
-"""The id of a record, which says no more than the name of what is allowed."""
+"""The id of a record, which says only what the name of the allowance says."""
 _SHORTEST = 3
 """Letters and digits of a reason; a letter outside of ASCII may be a word."""
 _COMMENT_OPENING = re.compile(r"[ \t#/*<!;%{(-]*")

@@ -16,7 +16,8 @@ from typing import Any
 import click
 
 from orbit_fleet.collect import Collection, collect, lake_cache, token_settings
-from orbit_fleet.database import DUCKDB, Engine, query
+from orbit_fleet.database import DUCKDB, Engine
+from orbit_fleet.engines import query
 from orbit_fleet.forges import FORGES
 from orbit_fleet.lake import Lake
 from orbit_fleet.migrate import migrate
@@ -32,8 +33,8 @@ from orbit_fleet.search import (
 )
 from orbit_fleet.sources import sources_in
 from orbit_fleet.update import Update, update
+from orbit_registry.answers.agents import INSTALL_MCP
 from orbit_registry.answers.exports import need_site
-from orbit_registry.cli.hook import INSTALL_MCP
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -403,7 +404,11 @@ def search_command(
     """
     text = " ".join(words)
     answer = search(Lake(lake), text, rows=rows, everything=everything, engine=asked_of)
-    emit(output, answer.as_data(), hits_text(answer))
+    hits = hits_text(answer)
+    if not answer.rows and not everything:
+        hits += "; `--all` looks at records that are not live, too"
+
+    emit(output, answer.as_data(), hits)
 
 
 @group.command("explain")
@@ -413,9 +418,9 @@ def search_command(
 @asking
 @format_option
 def explain_command(path: str, lake: str, repository: str, asked_of: Engine, output: str) -> None:
-    """Say which records apply to a file of a repository by their scopes.
+    """Say which records apply to a file of a repository.
 
-    A lake has no code, so records that the file cites are not among them.
+    Scopes say that. A lake has no code: `orbit explain` in a checkout also knows what it cites.
 
     orbit fleet explain src/app.py --repository acme/shop --lake /srv/lake
     """

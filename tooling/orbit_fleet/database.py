@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,24 +14,16 @@ from orbit_fleet.lake import (
     FORM,
     TABLES,
     Lake,
-    damage,
     folder_of,
     memory_database,
     scan,
 )
 from orbit_registry.errors import LakeError, did_you_mean
 from orbit_registry.snapshot.export import duckdb, quoted
-from orbit_registry.snapshot.query import QueryResult, ask
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")
 SCOPE_MATCH_SQL = Path(__file__).with_name("scope_match.sql")
 SECONDS = 600.0
-MOST_ROWS = 1_000_000
-"""Rows of an answer that Spark sends here, where a question names no number."""
-HINT = (
-    "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
-    "docs/guides/fleet.md in Orbit's documentation describes them"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,44 +94,3 @@ def refuse_unknown(lake: Lake, repository: str) -> None:
 def scope_match_sql(file: str) -> str:
     """Return the SELECT of the records that apply to a file, which is an expression of SQL."""
     return SCOPE_MATCH_SQL.read_text("utf-8").replace("$file", file)
-
-
-def answers(
-    lake: Lake,
-    questions: Sequence[str],
-    engine: Engine = DUCKDB,
-    *,
-    repository: str | None = None,
-    rows: int | None = None,
-) -> list[QueryResult]:
-    """Return an engine's answers to questions in DuckDB's SQL about a lake, or one repository of
-    it; of each at most so many rows.
-
-    Raises:
-        LakeError: a file of the lake is missing or damaged, or Spark failed.
-        UsageError: a question has no form in Spark.
-    """
-    if engine.name == "spark":
-        from orbit_fleet import spark  # a separate package
-
-        return spark.answers(lake, questions, rows or MOST_ROWS, engine.address, repository)
-
-    for is_last in (False, True):  # a file may be replaced in the meantime
-        try:
-            with open_lake(lake, repository, engine) as connection:
-                return [
-                    ask(connection, sql, seconds=engine.seconds, rows=rows, hint=HINT)
-                    for sql in questions
-                ]
-        except duckdb.Error as error:
-            if is_last:
-                raise damage(lake, error) from None
-
-    raise AssertionError
-
-
-def query(
-    lake: Lake, sql: str, repository: str | None = None, engine: Engine = DUCKDB
-) -> QueryResult:
-    """Return the answer to one question."""
-    return answers(lake, [sql], engine, repository=repository)[0]

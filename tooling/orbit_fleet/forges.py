@@ -36,17 +36,17 @@ class Forge:
     paths: tuple[str, ...]  # of a listing; the next is tried where one is not there
     variable: str  # of the environment, which has the token
     header: str  # that carries the token
-    address: str  # the keys of an entry: what `git clone` takes, the name, whether it is a fork
-    name: str
-    fork: str
+    address_key: str  # of an entry: what `git clone` takes
+    name_key: str
+    fork_key: str
 
     def fields(self, entry: Mapping[str, Any]) -> Fields:
         """Return the fields of a source. Its branch is the default one, which may change."""
         return {
-            "address": entry[self.address],
-            "name": entry[self.name],
+            "address": entry[self.address_key],
+            "name": entry[self.name_key],
             "forge_id": str(entry["id"]),
-            "is_fork": bool(entry.get(self.fork)),
+            "is_fork": bool(entry.get(self.fork_key)),
             "is_archived": bool(entry.get("archived")),
         }
 
@@ -211,7 +211,7 @@ def _advice(forge: Forge, error: HTTPError) -> str:
         return f"the account may have another name: it leads to {public(location)}"
 
     if error.code == 429 or error.headers.get("X-RateLimit-Remaining") == "0":
-        return f"the forge answers no more for now: wait, or set {forge.variable}"
+        return f"the forge answers nothing for now: wait, or set {forge.variable}"
 
     if error.code >= 500:
         return "the forge fails: try again later"

@@ -15,7 +15,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from orbit_fleet.database import query
+from orbit_fleet.engines import query
 from orbit_fleet.lake import Lake
 from orbit_fleet.search import applying, hits_text, matches_text, record, record_text, search
 from orbit_registry.answers.answer import Answer

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from orbit_fleet.database import DUCKDB, Engine, answers
+from orbit_fleet.database import DUCKDB, Engine
+from orbit_fleet.engines import answers
 from orbit_fleet.lake import Lake
 from orbit_registry.errors import UsageError, did_you_mean
 from orbit_registry.formats.untrusted import inert_line

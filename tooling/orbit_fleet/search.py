@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from orbit_fleet.database import DUCKDB, Engine, answers, query
+from orbit_fleet.database import DUCKDB, Engine
+from orbit_fleet.engines import answers, query
 from orbit_fleet.lake import Lake
 from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.formats.untrusted import inert_text
@@ -106,7 +107,7 @@ def hits_text(answer: QueryResult) -> str:
         lines = (f"{repository} {record_id} {title} ({status})", sentence, url)
         hits.append("\n  ".join(filter(None, lines)))
 
-    return "\n".join(hits) or "nothing found; `--all` looks at records that are not live, too"
+    return "\n".join(hits) or "nothing found"
 
 
 def matches_text(answer: QueryResult) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from orbit_fleet.database import query
+from orbit_fleet.engines import query
 from orbit_fleet.lake import Lake
 from orbit_fleet.names import origin_in
 from orbit_fleet.rows import refuse_unread

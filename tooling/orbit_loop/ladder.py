@@ -8,13 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -95,7 +93,7 @@ def check_of(record: Record) -> dict[str, object] | None:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    table: Any = load(Path(__file__).with_name("contrasts.yaml").read_text("utf-8"))
+    table = table_of(__file__, "contrasts.yaml")
     return tuple(re.compile(entry["form"]) for entry in table)
 
 

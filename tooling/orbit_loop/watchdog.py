@@ -178,7 +178,7 @@ def _events(log: LoopLog) -> Iterator[Finding]:
     missing = [ended for ended, note in turns(log) if note is None]
     if missing:
         count = len([*log.of(TURN_END)])
-        message = f"{len(missing)} of {plural(count, 'turn')} have neither a note nor a reason"
+        message = f"{len(missing)} of {plural(count, 'turn')} without a note or a reason"
         yield Finding("warning", "turn-drift", message, path, "orbit check --loop")
 
 

@@ -322,12 +322,11 @@ class Registry(Verbs):
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
-        from orbit_registry.operations import adr as adrs
-        from orbit_registry.operations import lifecycle
+        from orbit_registry.operations import edits
 
         if self._is_decision(any_id):
-            return adrs.update_adr(self.workspace, any_id, edit, title)
-        return lifecycle.change_fields(self.workspace, any_id, edit)
+            return edits.update_adr(self.workspace, any_id, edit, title)
+        return edits.change_fields(self.workspace, any_id, edit)
 
     def _is_decision(self, any_id: str) -> bool:
         """Say whether an id is that of a decision, which no edit of it changes."""
@@ -340,18 +339,17 @@ class Registry(Verbs):
         self, any_id: str, edit: Edit, *, title: str | None = None
     ) -> tuple[Record, list[FileChange]]:
         """Return the record and file changes of an `update` without writing."""
-        from orbit_registry.operations import adr as adrs
-        from orbit_registry.operations import lifecycle
+        from orbit_registry.operations import edits
 
         if self._is_decision(any_id):
-            return adrs.plan_update(self.workspace, any_id, edit, title)
-        return lifecycle.plan_change(self.workspace, any_id, edit)
+            return edits.plan_update(self.workspace, any_id, edit, title)
+        return edits.plan_change(self.workspace, any_id, edit)
 
     def replace_text(self, any_id: str, before: str, after: str) -> Record:
         """Replace the text of a record's file."""
-        from orbit_registry.operations import lifecycle
+        from orbit_registry.operations import edits
 
-        return lifecycle.replace_text(self.refresh(), any_id, before, after)
+        return edits.replace_text(self.refresh(), any_id, before, after)
 
     def transition(
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False

@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.acceptance.conftest import orbit
 from tests.conftest import Git
-from tests.files import make_workspace
+from tests.files import commit, make_workspace, write
 
+from orbit_registry.cli import main
+
+DEAD_GLOBS = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases/dead_globs.yaml").read_text("utf-8")
+)
 GOOD = "Look before you leap"
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n"
@@ -133,3 +139,19 @@ def test_a_clock_that_is_behind_verifies_nothing(shell: Any) -> None:
     assert code == 1
     assert "this machine's clock says" in err
     assert file.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize(("glob", "hint"), DEAD_GLOBS["globs"].items())
+def test_a_glob_without_a_file_has_one_hint_everywhere(
+    git_repo: Path, capsys: pytest.CaptureFixture[str], glob: str, hint: str
+) -> None:
+    for name in DEAD_GLOBS["files"]:
+        write(git_repo, name, "x = 1\n")
+
+    commit(git_repo)
+    orbit(git_repo, "init", "--yes")
+
+    assert main.run(["-C", str(git_repo), "learning", "new", "Close files", "--path", glob]) == 0
+    assert hint in capsys.readouterr().err
+    commit(git_repo)
+    assert hint in orbit(git_repo, "check")

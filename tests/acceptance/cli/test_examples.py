@@ -78,6 +78,7 @@ OUTSIDE = {
     ("fleet",),
     ("enforce", "label"),
     ("hook", "install"),
+    ("hook", "test"),
     ("mcp",),
     ("replay", "--repo"),
     ("diff", "origin/main..HEAD"),
@@ -86,7 +87,7 @@ OUTSIDE = {
     ("show", "RES-7k3fq#2c26b46b68"),
 }
 """Beginnings of examples that need more than a project: a server, a lake, an agent's session."""
-LOOKS = {("check",), ("completion",), ("diff",), ("doctor",), ("help",), ("hook", "status")}
+LOOKS = {("check",), ("completion",), ("diff",), ("doctor",), ("help",)}
 """What only looks, of the commands without an entry in the table of operations."""
 
 

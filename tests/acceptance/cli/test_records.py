@@ -15,7 +15,8 @@ from tests.files import write
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.kind import Kind, load_kinds
-from orbit_registry.operations.lifecycle import change_fields, supersede
+from orbit_registry.operations.edits import change_fields
+from orbit_registry.operations.lifecycle import supersede
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.workspace import open_workspace

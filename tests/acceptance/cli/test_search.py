@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from jsonschema import Draft202012Validator
+from tests.files import configure
 
 from orbit_registry.answers.call import Caller
 from orbit_registry.mcp.dispatch import reply
@@ -81,6 +82,18 @@ def test_the_project_of_the_environment_counts_unless_another_is_named(
         "project",
     }
     assert data_of(shell, "coverage")["broad"] == []
+
+
+def test_another_name_of_a_tag_is_no_unknown_tag(shell: Any) -> None:
+    configure(shell.root, "tags: {aliases: {k8s: kubernetes}}\n")
+    shell.learn("Pods restart slowly", "--tag", "kubernetes")
+    for command in (("search", "pods"), ("match",), ("list",)):
+        code, out, err = shell(*command, "--tag", "k8s")
+        assert (code, "Pods restart slowly" in out, "no record has" in f"{out}{err}") == (
+            0,
+            True,
+            False,
+        )
 
 
 def test_the_best_match_is_the_first_line(shell: Any) -> None:

@@ -11,7 +11,10 @@ from tests.acceptance.conftest import RunKilled, orbit
 from tests.extras.fleet.conftest import PUSHES, MakeRepository, ask, push, push_at_once, vote
 from tests.files import commit, write_learning
 
+from orbit_fleet.database import open_lake
+from orbit_fleet.lake import Lake
 from orbit_registry.cli.main import run
+from orbit_registry.formats.yaml import load
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 STATE = "SELECT repository, id, title FROM records ORDER BY ALL"
@@ -301,3 +304,37 @@ def test_an_object_store_holds_a_lake(make_repository: MakeRepository, bucket_ad
         shop, "fleet", "query", "FROM read_text('/etc/hostname')", "--lake", bucket_address, code=1
     )
     orbit(shop, "fleet", "repositories", "--lake", "s3://no-such-bucket/lake", code=1)
+
+
+VECTORS: Any = load((Path(__file__).parents[2] / "cases/globs.yaml").read_text("utf-8"))
+
+
+def test_scope_match_agrees_with_the_vectors_of_globs(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    """The vectors of one repository's `scope_match` hold for a lake's, which is another text."""
+    cases = [(glob, path, expected) for glob, path, expected in VECTORS["cases"] if glob[0] != "!"]
+    globs = list(dict.fromkeys(glob for glob, _, _ in cases))
+    scopes = [[glob] for glob in globs] + [globs for globs, _, _ in VECTORS["scopes"]]
+    root = make_repository("one")
+    for number, scope in enumerate(scopes, 100):
+        write_learning(root, number, scope={"paths": list(dict.fromkeys(scope))})
+    commit(root)
+    push(root, tmp_path / "lake")
+
+    paths = {path for _, path, _ in cases} | {path for _, path, _ in VECTORS["scopes"]}
+    matches: dict[str, dict[str, str]] = {}
+    with open_lake(Lake(str(tmp_path / "lake"))) as connection:
+        for path in paths:
+            rows = connection.execute("SELECT id, pattern FROM scope_match(?)", [path]).fetchall()
+            matches[path] = dict(rows)
+
+    ids = {glob: f"L-{number:05d}" for number, glob in enumerate(globs, 100)}
+    wrong = [
+        (glob, path) for glob, path, expected in cases if (ids[glob] in matches[path]) != expected
+    ]
+    for number, (scope, path, expected) in enumerate(VECTORS["scopes"], 100 + len(globs)):
+        if matches[path].get(f"L-{number:05d}") != expected:
+            wrong.append((scope, path))
+
+    assert wrong == []

@@ -19,7 +19,8 @@ from tests.bench.fleet import make_lake
 from tests.extras.fleet.conftest import push, serve_objects
 from tests.files import commit, make_workspace, write_learning
 
-from orbit_fleet.database import Engine, answers
+from orbit_fleet.database import Engine
+from orbit_fleet.engines import answers
 from orbit_fleet.lake import Lake
 from orbit_fleet.report import report
 from orbit_fleet.spark import question_in_spark

@@ -154,7 +154,7 @@ def test_turns_without_notes_are_drift(shell: Any) -> None:
         said(shell, "stop")
     assert found(look(shell)) == {}
     said(shell, "stop")
-    assert found(look(shell)) == {"turn-drift": "1 of 3 turns have neither a note nor a reason"}
+    assert found(look(shell)) == {"turn-drift": "1 of 3 turns without a note or a reason"}
     assert look(shell).failed(strict=True)
 
 

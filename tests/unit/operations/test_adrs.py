@@ -10,7 +10,8 @@ import pytest
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.operations.adr import AddResult, NewAdr, update_adr
+from orbit_registry.operations.adr import AddResult, NewAdr
+from orbit_registry.operations.edits import update_adr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import Documents, read_documents
 

@@ -11,7 +11,8 @@ from tests.files import write
 
 from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
 from orbit_registry.importers.importer import import_from
-from orbit_registry.operations.adr import NewAdr, new_adr, update_adr
+from orbit_registry.operations.adr import NewAdr, new_adr
+from orbit_registry.operations.edits import update_adr
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.lock import locked
 

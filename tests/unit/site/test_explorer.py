@@ -50,6 +50,7 @@ def test_the_page_asks_and_says_what_to_do_where_no_record_names_a_path() -> Non
     [
         ([".github/ci.yml", "README", "docs/a.md", "modules/vpc/main.tf"], "modules/vpc/main.tf"),
         (["docs/a.md", "setup.py"], "src/app.py"),
+        (["docs/plan.rst", "img/a.png", "pkg/run.go"], "pkg/run.go"),
     ],
 )
 def test_the_box_asks_for_a_file_that_a_project_has(files: list[str], example: str) -> None:

@@ -95,3 +95,10 @@ def test_pairs_alone_have_no_drawing_and_no_key() -> None:
     three.append(decision(5, links=[{"rel": "amends", "to": name(3)}]))
     html = map_html([*pair, *three], Relations([*pair, *three]))
     assert re.findall(r'<span class="orbit-arc-(\w+)">', html) == ["relates"]
+
+
+def test_an_old_decision_without_a_date_is_drawn_before_the_later_ones() -> None:
+    first = decision(1, links=[{"rel": "amends", "to": name(2)}])
+    others = [decision(2, date="2020-01-01"), decision(3, date="2021-01-01", supersedes=[name(2)])]
+    html = map_html([first, *others], Relations([first, *others]))
+    assert re.findall(r"<text [^>]*>(.*?)</text>", html) == [name(1), name(2), name(3)]

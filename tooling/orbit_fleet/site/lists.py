@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_fleet.database import query
+from orbit_fleet.engines import query
 from orbit_fleet.lake import Lake
 from orbit_fleet.report import Answer, questions, report
 from orbit_fleet.site.places import KINDS, Places, repository_url
@@ -222,6 +222,7 @@ def _home(overview: Overview) -> Iterator[str]:
     facts = [link(f"{count} {state}", "/members/") for state, count in attention.items()]
     if contradictions:
         facts.insert(0, link(plural(contradictions, "contradiction"), "/contradictions/"))
+
     if facts:
         yield f"Of note: {', '.join(facts)}."
 

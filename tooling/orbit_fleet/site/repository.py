@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from orbit_fleet.checkout import DOCUMENTS
-from orbit_fleet.database import query
+from orbit_fleet.engines import query
 from orbit_fleet.lake import Lake, Repository
 from orbit_fleet.site.places import KINDS, RepositoryMap, forge, repository_map, repository_url
 from orbit_registry.model.kind import Kind, KindTable

@@ -9,12 +9,10 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.hook.commands import UNKNOWN, commands_in
 from orbit_registry.hook.purpose import (
     ACTIONS,
@@ -33,14 +31,7 @@ from orbit_registry.hook.purpose import (
     script_of,
 )
 
-
-@cache
-def table(file: str) -> Any:
-    """Return the tables in a file of this folder."""
-    return load(Path(__file__).with_name(file).read_text("utf-8"))
-
-
-COMMANDS: Mapping[str, Any] = table("commands.yaml")
+COMMANDS: Mapping[str, Any] = table_of(__file__, "commands.yaml")
 _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STARTING, _SERVICES = (
     frozenset(COMMANDS[name])
     for name in (

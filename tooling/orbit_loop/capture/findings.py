@@ -14,10 +14,11 @@ from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import Literal
 
-from orbit_loop.capture.command_line import COMMANDS, ProjectCommand, may_edit, read_command, table
+from orbit_loop.capture.command_line import COMMANDS, ProjectCommand, may_edit, read_command
 from orbit_loop.capture.project import Project
 from orbit_loop.capture.turns import Step, Turn
 from orbit_registry.errors import plural
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
@@ -76,7 +77,7 @@ class _Form:
 @cache
 def _forms() -> tuple[_Form, ...]:
     forms: list[_Form] = []
-    for entry in table("faults.yaml"):
+    for entry in table_of(__file__, "faults.yaml"):
         for form in entry["forms"]:
             forms.append(_Form(re.compile(form["text"]), entry["fault"], form.get("error", "")))
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from orbit_loop.capture.command_line import table
 from orbit_registry.agents.agent import TranscriptEntry
 from orbit_registry.agents.transcripts import injected_in, without_injected
 from orbit_registry.formats.wording import normalised
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.hook.call import Call, in_project
 from orbit_registry.hook.payload import READING, WRITING, take_tool
 from orbit_registry.hook.tools import FOLDER_FIELDS, SEARCHES, SHELLS, WRITES
@@ -35,6 +35,9 @@ _CLAUSE = re.compile(
 )
 
 
+_RULES = table_of(__file__, "rules.yaml")
+
+
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of rules.yaml."""
@@ -42,7 +45,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def _regex(name: str) -> str:
-    entry: str | list[str] = table("rules.yaml")[name]
+    entry: str | list[str] = _RULES[name]
     choices = [entry] if isinstance(entry, str) else entry
     return "|".join(
         re.sub(r"<(\w+)>", lambda part: f"(?:{_regex(part[1])})", choice) for choice in choices

@@ -16,7 +16,7 @@ from orbit_registry.model.ids import code_id, new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import edits, lifecycle
 from orbit_registry.repository import writer
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.repository.reader import read_collection
@@ -445,7 +445,7 @@ class _Batch:
             str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
         )
         fields |= _identity_fields(entry)
-        changed = adrs.update_adr(
+        changed = edits.update_adr(
             self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author
         )
         return replace(result, record=changed)

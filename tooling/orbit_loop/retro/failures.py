@@ -11,7 +11,7 @@ from orbit_registry.hook.events import CLEARED, FAILED
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import edits, lifecycle
 from orbit_registry.repository.codec import mapping_in
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, draft_record
@@ -176,9 +176,9 @@ def _again(
         return {**changed, "title": _title(target, verb, changed)}
 
     if dry_run:
-        return lifecycle.plan_change(workspace, existing.id, again)[0]
+        return edits.plan_change(workspace, existing.id, again)[0]
 
-    return lifecycle.change_fields(workspace, existing.id, again)
+    return edits.change_fields(workspace, existing.id, again)
 
 
 def clear(

@@ -125,10 +125,9 @@ def unknown_notes(registry: Registry, **requested: Sequence[str]) -> list[str]:
         for record in registry.collection.records if words else ():
             used.update(_field_words(record, name))
 
-        folded = {word.casefold() for word in used}
         for word in words:
-            is_known = word in used or (name == "tag" and word.casefold() in folded)
-            if not is_known:
+            is_tag = name == "tag" and registry.workspace.config.is_tagged(used, [word])
+            if not (is_tag or word in used):
                 advice = _advice(registry, name, word, used)
                 notes.append(note(f"no record has the {name} `{word}`; {advice}".rstrip("; ")))
 

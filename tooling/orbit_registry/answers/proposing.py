@@ -26,7 +26,7 @@ from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import edits
 from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.render.hits import duplicate_message, near_text, neighbours_data, override_hint
 from orbit_registry.render.records import record_data
@@ -264,8 +264,8 @@ def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
 def _change(call: Call, record: Record, edit: Edit, title: str | None = None) -> Record:
     """Change a pending record."""
     if record.kind.in_document:
-        return adrs.update_adr(call.workspace, record.id, edit, title, author=call.author())
-    return lifecycle.change_fields(call.workspace, record.id, edit, author=call.author())
+        return edits.update_adr(call.workspace, record.id, edit, title, author=call.author())
+    return edits.change_fields(call.workspace, record.id, edit, author=call.author())
 
 
 def _link_edit(rel: str, to: str) -> Edit:

@@ -7,7 +7,6 @@ from itertools import chain
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.record import Record
 from orbit_registry.repository.baseline import Baseline, baseline_in, read_baseline
-from orbit_registry.repository.policy import contents_at
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -46,7 +45,7 @@ def _adopted(workspace: Workspace, reading: Reading, commit: str) -> Iterator[Re
             pairs.append((record, record.source.path))
 
     paths = chain.from_iterable((record.path, document) for record, document in pairs)
-    there = contents_at(workspace.git, commit, paths)
+    there = workspace.git.contents(commit, paths)
     for record, document in pairs:
         is_new = record.path not in there and document in there
         if is_new and _lines(_content(workspace, document)) == _lines(there[document]):

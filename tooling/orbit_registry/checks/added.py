@@ -18,7 +18,6 @@ from orbit_registry.formats.manifests import (
 )
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_foreign
 from orbit_registry.hook.rejected_options import installed_by, names_in
-from orbit_registry.repository.policy import contents_at
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -191,9 +190,10 @@ def _is_left_out(path: str) -> bool:
 
 def _texts_at(workspace: Workspace, base: str, declares: Mapping[str, bool]) -> dict[str, str]:
     """Return the texts of files at a commit; `declares` says which of them are manifests."""
+    contents = workspace.git.contents(base, declares)
     return {
         path: _text(content, path, is_declaration=declares[path]) or ""
-        for path, content in contents_at(workspace.git, base, declares).items()
+        for path, content in contents.items()
     }
 
 

@@ -73,7 +73,7 @@ def judged(git: Git, policy: Policy, changes: Sequence[Change]) -> Iterator[Judg
         history.setter(subject, state)[0] for subject, state in zip(subjects, head, strict=True)
     ]
     proofs.verify(history, zip(subjects, setters, head, strict=True))
-    uncommitted = _uncommitted(git)
+    uncommitted = frozenset(git.unlike_head())
 
     for change, state, setter in zip(changes, head, setters, strict=True):
         if change.is_light:
@@ -104,7 +104,7 @@ def unproved(
     history = History(git, since, [ORBIT, *sorted(folders)])
     history.load(subjects)
     proofs = _Proofs(git, Policy(git, base) if base else None)
-    uncommitted = _uncommitted(git)
+    uncommitted = frozenset(git.unlike_head())
     states: list[_Found] = []
 
     for record, subject in zip(reviewed, subjects, strict=True):
@@ -150,11 +150,6 @@ def _paths(subjects: Iterable[Subject]) -> Iterator[str]:
 
 def _is_document(path: str) -> bool:
     return not path.startswith(f"{ORBIT}/")
-
-
-def _uncommitted(git: Git) -> frozenset[str]:
-    edited = git.run_names("diff", "--name-only", "-z", "--relative", "HEAD")
-    return frozenset((*edited, *git.untracked()))
 
 
 def _required_since(git: Git) -> str | None:

@@ -26,7 +26,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.documents import filled_from
-from orbit_registry.repository.policy import Policy, contents_at
+from orbit_registry.repository.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Base:
     def _contents(self) -> Mapping[str, bytes]:
         """The files that may hold the long texts of those, as the base has them."""
         paths = chain.from_iterable(map(text_paths, self._touched))
-        return contents_at(self.policy.git, self.policy.commit, paths)
+        return self.policy.git.contents(self.policy.commit, paths)
 
     def filled(self) -> list[Record]:
         """Return the records with their prose there."""

@@ -199,7 +199,7 @@ def near_duplicates_of_all(
             if not likeness.level or record.uid == new.uid:
                 continue
 
-            # That two texts differ is no answer to a copy of one: the author is told.
+            # That two texts differ is no answer to a copy of one.
             is_odd = likeness.reason == "copy" and _is_named(record, {*new.words("distinct_from")})
             if is_odd or not is_settled:
                 near.append(Neighbour(record, likeness, is_settled))

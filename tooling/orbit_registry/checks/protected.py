@@ -12,13 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.markdown import parse_markdown
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 from orbit_registry.model.freshness import fingerprint_inputs, freshness_fields
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
@@ -70,8 +69,8 @@ class Change:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    file = Path(__file__).with_name("protected.yaml")
-    return cast("Mapping[str, Any]", load(file.read_text("utf-8")))
+    table: Mapping[str, Any] = table_of(__file__, "protected.yaml")
+    return table
 
 
 def is_reviewed(record: Record) -> bool:

@@ -70,6 +70,7 @@ def unmatched(
 
     dead = dead_globs(record.globs, count_matches(record.globs, files))
     folders = folders_of(files) if dead else {}
+    names = frozenset(files)
     result: list[Unmatched] = []
     for text in dead:
         from_root = f"{below}/{text}"
@@ -77,7 +78,7 @@ def unmatched(
             hint = f"{_FROM_ROOT}; did you mean `{from_root}`?"
             result.append(Unmatched(text, hint, meant=from_root))
         else:
-            result.append(Unmatched(text, _hint(text, files, folders)))
+            result.append(Unmatched(text, glob_hint(text, folders, _FROM_ROOT, names)))
 
     if not record.uses:
         return result
@@ -91,13 +92,6 @@ def unmatched(
         *result,
         *(Unmatched("", hint, package=name) for name in record.uses if name in unimported),
     ]
-
-
-def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]]) -> str:
-    if "," in text and "{" not in text:
-        return "a comma is part of the name: give `--path` once for each glob"
-
-    return glob_hint(text, folders, _FROM_ROOT, frozenset(files))
 
 
 def literal_glob(
@@ -127,11 +121,14 @@ def literal_glob(
 
 
 def glob_hint(
-    text: str, folders: Mapping[str, list[str]], otherwise: str, files: Collection[str] = ()
+    text: str, folders: Mapping[str, list[str]], otherwise: str, files: Collection[str]
 ) -> str:
     """Return what to write in place of a glob that matches no file;
     `otherwise` where nothing is like it.
     """
+    if "," in text and "{" not in text:
+        return "a comma is part of the name: name each glob on its own"
+
     literal = literal_glob(text, folders, files)
     if text in folders:
         return f"it is a folder: write `{literal or text}/**` for the files in it"

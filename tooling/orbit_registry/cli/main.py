@@ -33,10 +33,10 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Set up": {
         "init": ("setup:init", "Set up Orbit in this git repository."),
         "import": ("resources:import_group", "Adopt existing decisions, or files as resources."),
-        "hook": ("hook:group", "Show records to an agent at the files it edits."),
-        "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
+        "hook": ("", ""),
+        "mcp": ("mcp:group", "Serve records to agents over MCP."),
         "export": ("", ""),
-        "trust": ("setup:trust", "Allow the commands that the configuration names."),
+        "trust": ("", ""),
         "doctor": ("", ""),
         "leave": ("", ""),
         "completion": ("setup:completion", "Print the completion script of a shell."),
@@ -158,7 +158,12 @@ USUAL_WORDS = {
     "version": "orbit --version",
     "--edit": "--body-file FILE",
     "--json": "--format json",
+    "check --base": "--against BRANCH",
+    "diff --against": "orbit diff BRANCH",
+    "diff --base": "orbit diff BRANCH",
+    "hook run": "orbit hook test AGENT",
     "resource new": "orbit import doc FILE",
+    "snapshot build": "orbit sync",
     "supersede --by": "--with NEW",
 }
 """Words that other programs take, and what does the same here."""

@@ -111,6 +111,9 @@ class TableGroup(click.Group):
         of_kind = [row for row in rows() if self.kind is not None and row.serves(self.kind)]
         below = [row for row in rows() if row.name.startswith(f"{self.name} ")]
         by_word = {row.name.rpartition(" ")[2]: row for row in (*of_kind, *below)}
+        if self.kind is None:
+            return by_word
+
         status = by_word.pop("status", None)
         verbs = {} if status is None else dict.fromkeys(self.verbs, status)
         return {**verbs, **by_word}
@@ -242,12 +245,16 @@ def options_of(function: Callable[..., Any], kind: Kind) -> list[click.Parameter
 
 
 def _placed(argument: Argument) -> click.Argument:
+    metavar = argument.metavar or None
+    if "enum" in argument.schema and "|" not in argument.metavar:
+        metavar = f"{{{' | '.join(argument.schema['enum'])}}}"
+
     placed = click.Argument(
         [argument.name],
         type=_click_type(argument.schema),
         nargs=-1 if argument.is_list else 1,
         required=argument.required,
-        metavar=argument.metavar or None,
+        metavar=metavar,
     )
     if not (argument.is_list or argument.required):
         placed.default = argument.default

@@ -9,10 +9,10 @@ import click
 from orbit_registry.answers.arguments import Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.inputs import STANDARD_INPUT
+from orbit_registry.answers.table import commands
 from orbit_registry.cli.fields import fields_from, shared_options
-from orbit_registry.cli.operations import options_of
+from orbit_registry.cli.operations import TableGroup, options_of
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry
-from orbit_registry.cli.setup import import_records
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.kind import load_kinds
@@ -26,29 +26,18 @@ from orbit_registry.search.chunks import STRATEGIES, Chunk, Cut
 _RECORDS = "records"
 
 
-class _Import(click.Group):
+class _Import(TableGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return the remaining arguments; without a command name, that for records."""
         is_command = (
-            not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
+            not args
+            or args[0] in self.list_commands(ctx)
+            or args[0] in self.get_help_option_names(ctx)
         )
         return super().parse_args(ctx, args if is_command else [_RECORDS, *args])
 
 
-@click.group("import", cls=_Import)
-def import_group() -> None:
-    """Adopt existing decisions, or files as resources.
-
-    `orbit import records --help` lists the options for decisions.
-
-    orbit import .                      # decisions in any folder of the repository
-    orbit import docs/decisions --dry-run
-    orbit import doc docs/deploying.md --version 2.1
-    orbit import script tools/migrate.sh --tag database
-    """
-
-
-import_group.add_command(import_records, _RECORDS)
+import_group = _Import("import", commands()["import"].load().words.help)
 
 
 def _file_options(

@@ -36,7 +36,13 @@ from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.author import UNKNOWN, current_author
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
 from orbit_registry.workspace.journal import unfinished_steps
-from orbit_registry.workspace.workspace import Workspace, find_workspace, is_writable
+from orbit_registry.workspace.workspace import (
+    CONFIG,
+    ORBIT,
+    Workspace,
+    find_workspace,
+    is_writable,
+)
 
 Level = Literal["ok", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "warning", "problem")
@@ -226,6 +232,8 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         message = "git does not ignore .orbit/state/, which is this machine's own"
         yield Finding("warning", "git", message, ".gitignore", "orbit init")
 
+    yield from _other_workspaces(workspace)
+
     driver = git.ask("config", f"merge.{DRIVER}.driver")
     if driver is not None:
         driver_fault = _driver_fault(driver)
@@ -243,6 +251,16 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         )
     elif not missing:
         yield Finding("ok", "git", "attributes are set")
+
+
+def _other_workspaces(workspace: Workspace) -> Iterator[Finding]:
+    """Yield the workspaces below this one: a command that starts there reads and writes those."""
+    tracked = workspace.git.tracked() or ()
+    others = [file.removesuffix("config.yaml") for file in tracked if file.endswith(f"/{CONFIG}")]
+    if others:
+        message = f"records of {listed(others, 3)} are seen only by commands and agents below them"
+        step = f"to have them here too, move their folders into {ORBIT}/ of this project"
+        yield Finding("ok", "workspace", message, str(workspace.root), step)
 
 
 def _driver_fault(driver: str) -> str:

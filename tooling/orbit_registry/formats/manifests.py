@@ -13,12 +13,11 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.syntax import comments_and_strings
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import load, table_of
 
 
 class ManifestError(Exception):
@@ -49,7 +48,6 @@ class _Named(NamedTuple):
 
 _Names = Iterator[_Named]
 
-_DATA = Path(__file__).with_name("manifests.yaml")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")
 """An example of a check; no manifest is a name alone."""
@@ -486,7 +484,7 @@ _READERS: Mapping[str, Callable[[str], _Names]] = {
 def _readers() -> Mapping[str, Callable[[str], _Names]]:
     """Return the readers by the pattern of a manifest's name in lower case."""
     readers = dict(_READERS)
-    for row in cast("list[_Row]", load(_DATA.read_text("utf-8"))):
+    for row in table_of(__file__, "manifests.yaml"):
         readers[row["files"]] = _by_tables(row) if "parser" in row else _by_regex(row)
 
     return readers

@@ -648,7 +648,7 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
         line = text[lines.starts[number] : lines.ends[number]] if number else first
         if line.rstrip(" \t") in ("---", "..."):
-            fewest = 1 if is_lower else 0 if fenced else 2
+            fewest = 1 if is_lower else 2
             is_strict = is_lower or not fenced
             if (others and not mappings) or (is_strict and (others or mappings < fewest)):
                 return None, 0

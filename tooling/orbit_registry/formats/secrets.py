@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from orbit_registry.formats.yaml import load
+from orbit_registry.formats.yaml import table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,7 @@ class Suspect:
     end: int
 
 
-_TABLE: Mapping[str, Any] = cast(
-    "Mapping[str, Any]", load(Path(__file__).with_name("secrets.yaml").read_text("utf-8"))
-)
+_TABLE: Mapping[str, Any] = table_of(__file__, "secrets.yaml")
 _LONGEST_BODY = 4_000
 _GROUP = re.compile(r"\?P<(\w+)>")
 

@@ -9,7 +9,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from orbit_registry.formats.position import Pointer, Position, YamlProblemError, position_at
 
@@ -70,6 +72,11 @@ def load(text: str) -> object:
         raise YamlProblemError(explain_beyond_json(text, pointer))
 
     return value
+
+
+def table_of(module: str, name: str) -> Any:
+    """Return what a file of data next to a module says: `table_of(__file__, "signs.yaml")`."""
+    return load(Path(module).with_name(name).read_text("utf-8"))
 
 
 def _beyond_json(value: object) -> tuple[object, ...] | None:

@@ -108,14 +108,16 @@ def _used_before(
     """Yield the packages of a record's conditions that were used when it was last looked at."""
     from orbit_registry.formats.imports import imported_names
 
+    packages = [name for name in _packages(record) if importers.get(name)]
+    if not packages:
+        return
+
     git = workspace.git
     before = f"--before={int(looked_at(record).timestamp())}"
-    packages = [name for name in _packages(record) if importers.get(name)]
-    commit = git.ask("rev-list", "--max-count=1", before, "HEAD") if packages else None
+    commit = git.ask("rev-list", "--max-count=1", before, "HEAD")
     for package in packages if commit else ():
-        names = {f"{commit}:{git.prefix}{path}": path for path in importers[package]}
-        for name, content in git.blobs(names, check=False, limit=DOCUMENT_LIMIT).items():
-            text = content.decode("utf-8", "replace")
-            if imported_names(names[name], text, [package]):
+        contents = git.contents(str(commit), importers[package], DOCUMENT_LIMIT)
+        for path, content in contents.items():
+            if imported_names(path, content.decode("utf-8", "replace"), [package]):
                 yield package
                 break

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import islice
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.manifests import ManifestError, dependencies, is_manifest
@@ -259,5 +258,5 @@ def _patterns(name: str) -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    path = Path(__file__).with_name("signs.yaml")
-    return cast(Mapping[str, Any], yaml.load(path.read_text("utf-8")))
+    data: Mapping[str, Any] = yaml.table_of(__file__, "signs.yaml")
+    return data

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from orbit_registry.formats import yaml
 from orbit_registry.search.rejected import is_common_word
@@ -84,8 +83,7 @@ def _package_names() -> Mapping[str, Sequence[str]]:
 @cache
 def _subjects() -> tuple[Mapping[str, Subject], Mapping[str, Subject]]:
     """Return the subjects by name and by glob, the longest first."""
-    text = Path(__file__).with_name("subjects.yaml").read_text("utf-8")
-    data = cast(Mapping[str, Any], yaml.load(text))
+    data = yaml.table_of(__file__, "subjects.yaml")
     rows = [(IGNORED, data["ignored"])]
     for role in data["roles"]:
         for name, names in role["subjects"].items():

@@ -1,8 +1,7 @@
 """Prompts and resources that an MCP host offers."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from orbit_registry.answers.brief import brief
 from orbit_registry.answers.call import Call, Caller
@@ -18,9 +17,7 @@ LONGEST = 20_000
 Words = Mapping[str, str]
 
 
-PROMPTS = cast(
-    Mapping[str, Any], yaml.load(Path(__file__).with_name("prompts.yaml").read_text("utf-8"))
-)
+PROMPTS: Mapping[str, Any] = yaml.table_of(__file__, "prompts.yaml")
 """Name of each prompt → its title, description, arguments and text."""
 
 

@@ -5,7 +5,6 @@ this what each runs and names for one kind.
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 from orbit_registry.answers.agent_fields import fields_of_any, own_fields, required_fields
@@ -83,7 +82,7 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
 @cache
 def _table() -> Mapping[str, Any]:
     """Return the words of the tools, those of extras last."""
-    table = cast(dict[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
+    table = yaml.table_of(__file__, "tools.yaml")
     tools = dict(table["tools"])
     for file in tool_files():
         added = cast(Mapping[str, Any], yaml.load(file.read_text("utf-8")))

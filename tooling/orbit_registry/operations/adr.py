@@ -23,7 +23,6 @@ from orbit_registry.formats.adr.model import AdrDocument, Section, is_same_title
 from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document
-from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.judgements.is_moment import DAY_REMEDY, is_review_day
 from orbit_registry.model.ids import new_uid
@@ -39,10 +38,12 @@ from orbit_registry.operations.adr_style import (
     only_entry,
 )
 from orbit_registry.operations.document_facts import FEATURE
-from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
+from orbit_registry.operations.lifecycle import NO_COST, entry_in, with_facts
 from orbit_registry.repository.codec import mapping_in
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, home_of, prompts_of
 from orbit_registry.repository.guard import (
+    refuse_closed,
+    refuse_date,
     refuse_hidden,
     refuse_inherited,
     refuse_secrets,
@@ -51,7 +52,6 @@ from orbit_registry.repository.guard import (
 from orbit_registry.repository.ids import allocate, release
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import (
-    Edit,
     PreWriteHook,
     build_record,
     new_data,
@@ -316,12 +316,6 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
         raise RefusedError(f"{log} is not there, and {count} in it", hint=hint)
 
 
-def refuse_date(text: str) -> None:
-    """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
-    if not is_iso_date(text):
-        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM")
-
-
 def refuse_review_day(text: str) -> None:
     """Raise when a text is not a month or a day, from which on a review is due."""
     if not is_review_day(text):
@@ -543,65 +537,11 @@ def amend_adr(
         return result
 
 
-def update_adr(
-    workspace: Workspace,
-    any_id: str,
-    edit: Edit,
-    title: str | None = None,
-    *,
-    author: Author | None = None,
-) -> Record:
-    """Change a decision's fields; title and date change in the record and the document both."""
-    with writing(workspace):
-        result, changes = plan_update(workspace, any_id, edit, title)
-        write_step(workspace, "adr-update", changes, author=author)
-        return result
-
-
-def plan_update(
-    workspace: Workspace,
-    any_id: str,
-    edit: Edit,
-    title: str | None = None,
-) -> tuple[Record, list[FileChange]]:
-    """Return the decision and the changes of files that `update_adr` would make now;
-    see there for what is raised.
-    """
-    record = read_collection(workspace).records.get(any_id)
-    refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
-    flat = " ".join(title.split()) if title is not None else None
-
-    def whole(fields: dict[str, object]) -> Mapping[str, object]:
-        changed = dict(edit(fields))
-        day = changed.get("date")
-        if isinstance(day, str) and day != record.text("date"):
-            refuse_date(day)
-
-        if flat is None:
-            return changed
-
-        # An entry without a number is found by its title.
-        source = changed.get("source")
-        if isinstance(source, dict) and source.get("heading") == record.title:
-            changed["source"] = {**source, "heading": flat}
-
-        changed["title"] = flat
-        return changed
-
-    change, result = prepare_edit(workspace, record, whole)
-    return result, [*_document_change(workspace, record, result), change]
-
-
-def _document_change(workspace: Workspace, old: Record, new: Record) -> list[FileChange]:
-    facts: dict[str, str] = {}
-    if new.title != old.title:
-        facts["title"] = new.title
-
-    day = new.text("date")
-    if day is not None and day != old.text("date"):
-        facts["date"] = day
-
-    home = home_of(workspace, old) if facts else None
+def document_with(
+    workspace: Workspace, old: Record, new: Record, facts: Mapping[str, str]
+) -> list[FileChange]:
+    """Return the change of a decision's document that states other facts: title or date."""
+    home = home_of(workspace, old)
     if home is None:
         return []
 

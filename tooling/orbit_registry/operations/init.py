@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from orbit_registry.errors import (
     ForeignWorkspaceError,
@@ -25,13 +24,14 @@ from orbit_registry.formats.adr.file_names import (
     is_decision_name,
     is_foreign_folder,
 )
-from orbit_registry.formats.yaml import load, scalar_text
+from orbit_registry.formats.yaml import scalar_text, table_of
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
 from orbit_registry.operations.adoption import backfill
 from orbit_registry.operations.adr_folders import named_folders
-from orbit_registry.operations.lifecycle import change_fields, transition
+from orbit_registry.operations.edits import change_fields
+from orbit_registry.operations.lifecycle import transition
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.writer import create_record
 from orbit_registry.workspace.author import Author
@@ -431,7 +431,6 @@ COMMANDS = (
     "orbit check",
 )
 """What to try first, in the order of a first visit."""
-DEMO = Path(__file__).with_name("demo.yaml")
 IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false")
 
 
@@ -464,7 +463,7 @@ def _with_scope(scope: object, data: dict[str, object]) -> dict[str, object]:
 
 
 def _fill(root: Path, kinds: KindTable) -> None:
-    demo: Any = load(DEMO.read_text("utf-8"))
+    demo = table_of(__file__, "demo.yaml")
     for path, text in demo["files"].items():
         write_atomic(root / path, text)
 

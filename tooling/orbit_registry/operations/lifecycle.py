@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, plural
+from orbit_registry.errors import OrbitError, RefusedError, plural
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.writer import (
     set_date,
@@ -18,7 +18,6 @@ from orbit_registry.formats.adr.writer import (
     successor_field,
 )
 from orbit_registry.formats.markdown import parse_markdown
-from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.judgements.is_named import is_named
 from orbit_registry.model.kind import Status
 from orbit_registry.model.record import SUPERSEDED, Record
@@ -47,7 +46,7 @@ from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import append_vote, half_life_days, vote_data
 from orbit_registry.workspace.author import Author, Review
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, read_text
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes
 from orbit_registry.workspace.journal import WRITTEN_ROOTS, FileChange
 from orbit_registry.workspace.workspace import Workspace
 
@@ -555,70 +554,6 @@ def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str
         name = file.relative_to(folder).as_posix()
         if f"{record.folder}/{name}" != record.path:
             yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
-
-
-def change_fields(
-    workspace: Workspace,
-    any_id: str,
-    edit: writer.Edit,
-    *,
-    author: Author | None = None,
-) -> Record:
-    """Change a record's fields; the caller's edit sees the data as the file has it now."""
-    with writer.writing(workspace):
-        result, changes = plan_change(workspace, any_id, edit)
-        write_step(workspace, f"{result.kind.name}-update", changes, author=author)
-        return result
-
-
-def plan_change(
-    workspace: Workspace, any_id: str, edit: writer.Edit
-) -> tuple[Record, list[FileChange]]:
-    """Return the record and the change of its file that `change_fields` would make now."""
-    record = read_collection(workspace).records.get(any_id)
-    refuse_closed(record)
-    change, result = writer.prepare_edit(workspace, record, edit)
-    return result, [change]
-
-
-def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:
-    """Replace the text of a record's file by an edited one;
-    `before` is the text that was edited.
-    """
-    with writer.writing(workspace):
-        record = read_collection(workspace).records.get(any_id)
-        refuse_closed(record)
-
-        if read_text(workspace.root / record.path) != before:
-            raise RefusedError(
-                f"{record.path} has changed meanwhile",
-                hint="begin again with the text it has now",
-            )
-
-        result = writer.validated(after, record.kind, record.path)
-        for name in sorted(writer.FIXED | record.kind.schema.managed):
-            if result.data.get(name) != record.data.get(name):
-                verbs = ", ".join(("supersede", *record.kind.verbs))
-                raise InvalidRecordError(
-                    f"`{name}` can't be changed by hand",
-                    hint=f"verbs change it: {verbs}",
-                )
-
-        writer.refuse_bad_values(result, previous=record)
-
-        if after == before:
-            return record
-
-        data = {**result.data, "updated_at": format_time(datetime.now(UTC))}
-        text = rewrite(after, data, order=record.kind.schema.properties)
-        write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)])
-        return writer.validated(text, record.kind, record.path)
-
-
-def refuse_closed(record: Record, hint: str = "add a new record instead") -> None:
-    """Raise when a record is closed."""
-    if record.phase == "closed":
-        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import OVERRIDES, RELATED, SUPERSEDES, Link, relation
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.lifecycle import change_fields, plan_change
+from orbit_registry.operations.edits import change_fields, plan_change
 from orbit_registry.operations.link_targets import UNRESOLVED, without_answered
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step

@@ -8,8 +8,7 @@ from orbit_registry.formats.dates import first_day
 from orbit_registry.model.record import Record
 from orbit_registry.model.review import has_review
 from orbit_registry.model.votes import format_time
-from orbit_registry.operations.lifecycle import refuse_closed
-from orbit_registry.repository.guard import write_step
+from orbit_registry.repository.guard import refuse_closed, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import prepare_edit, writing
 from orbit_registry.workspace.author import Author

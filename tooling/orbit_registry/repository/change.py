@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.repository.policy import contents_at
 from orbit_registry.workspace.git import Git
 
 _DIFF = [
@@ -40,7 +39,7 @@ class Change:
 
     def contents(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return files as they were before the change."""
-        return contents_at(self.git, self.base, paths)
+        return self.git.contents(self.base, paths)
 
     def added_lines(self, path: str, text: str) -> set[int]:
         """Return the numbers of the lines of a file that it did not have before."""

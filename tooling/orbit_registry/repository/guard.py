@@ -9,8 +9,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, listed
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, listed
 from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import (
     find_secrets,
@@ -297,3 +298,15 @@ def _text_of(record: Record) -> str:
     data = without_escapes(json.dumps(record.data, ensure_ascii=False, default=str))
     votes = [f"{vote.voter_model}\n{vote.task_id}" for vote in record.votes]
     return "\n".join([data, record.prose, *votes])
+
+
+def refuse_closed(record: Record, hint: str = "add a new record instead") -> None:
+    """Raise when a record is closed."""
+    if record.phase == "closed":
+        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
+
+
+def refuse_date(text: str) -> None:
+    """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
+    if not is_iso_date(text):
+        raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM")

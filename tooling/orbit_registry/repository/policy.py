@@ -8,7 +8,7 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -261,18 +261,11 @@ def _kinds_before(policy: Policy, workspace: Workspace, changed: Collection[str]
 def _records_at(
     policy: Policy, kinds: KindTable, paths: Sequence[str], sources: Collection[str]
 ) -> Iterator[Record]:
-    for path, content in contents_at(policy.git, policy.commit, paths).items():
+    for path, content in policy.git.contents(policy.commit, paths).items():
         record = record_at(kinds, path, content)
         source = source_of(path)
         if record is not None and (not source or source in sources):
             yield record
-
-
-def contents_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
-    """Return what files hold in a commit, by their names from the project's root."""
-    names = {f"{commit}:{git.prefix}{path}": path for path in dict.fromkeys(paths)}
-    blobs = git.blobs(names, check=False)
-    return {names[name]: content for name, content in blobs.items()}
 
 
 def record_at(kinds: KindTable, path: str, content: bytes) -> Record | None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
-from orbit_registry.repository.policy import contents_at
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import RECORD_LIMIT, is_inside, read_text, walk, without_sites
 from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
@@ -301,8 +300,7 @@ def _changed(
     changed = {*edited, *untracked}
     try:
         if base.commit != base.head:
-            options = ("--name-only", "-z", "--no-renames", "--relative")
-            changed.update(git.run_names("diff", *options, base.commit, "HEAD", "--"))
+            changed.update(git.differing(base.commit, "HEAD", "--"))
     except GitError as error:
         unavailable.append(_unknown_changes(error))
         return None
@@ -358,7 +356,7 @@ def _authors(
 
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
-    contents = contents_at(git, commit, paths)
+    contents = git.contents(commit, paths)
     return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
 
 

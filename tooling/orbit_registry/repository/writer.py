@@ -370,7 +370,7 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
     record, problems = decode_record(text, kind, path)
     if record is None:
         message = "; ".join(problem.message for problem in problems)
-        subject = f"the new {kind.name}" if is_new else str(problems[0].location)
+        subject = f"the new {kind.label.lower()}" if is_new else str(problems[0].location)
         raise InvalidRecordError(f"{subject}: {message}", hint=_hint(problems, kind))
 
     return record

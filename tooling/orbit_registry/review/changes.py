@@ -186,17 +186,11 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         git.checked_out(base) as old,
     ):
         current = workspace if is_work_tree else open_workspace(folder)
-        changed = current.git.run_names(
-            "diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", "."
-        )
-        files = tuple(
-            sorted(
-                {
-                    *changed,
-                    *(without_sites(current.git.untracked(), current.root) if not dots else ()),
-                }
-            )
-        )
+        changed = {*current.git.differing(base, "--", ".")}
+        if not dots:
+            changed.update(without_sites(current.git.untracked(), current.root))
+
+        files = tuple(sorted(changed))
 
         after = _records(current.root)
         changes = _record_changes(_records(old), after, current.root)

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
-from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
@@ -299,11 +298,7 @@ def is_common_word(word: str) -> bool:
 
 @cache
 def _common_stems() -> frozenset[str]:
-    data = cast(
-        Mapping[str, str],
-        yaml.load(Path(__file__).with_name("common_words.yaml").read_text("utf-8")),
-    )
-    return frozenset(data["stems"].split())
+    return frozenset(yaml.table_of(__file__, "common_words.yaml")["stems"].split())
 
 
 def names_in_sentence(

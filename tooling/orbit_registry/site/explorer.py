@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.sources import is_source
 from orbit_registry.hook.matcher import program
 from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.freshness import expires_at
@@ -193,11 +193,9 @@ def _unshown(live: Sequence[Record], missing: int) -> str:
 
 
 def example_of(files: Iterable[str]) -> str:
-    """Return a file of a project that could be asked for: the first one in a folder that is no
-    Markdown.
-    """
+    """Return a file of a project that could be asked for: the first one of code in a folder."""
     in_folders = (name for name in files if "/" in name and not name.startswith("."))
-    return next((name for name in in_folders if not is_markdown(name)), "src/app.py")
+    return next((name for name in in_folders if is_source(name)), "src/app.py")
 
 
 def box(

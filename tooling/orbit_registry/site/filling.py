@@ -7,13 +7,28 @@ from typing import Any
 
 from jinja2 import DictLoader, Environment, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import SHIPPED, Kind
+from orbit_registry.site.language import capital, counted, digits, word
+from orbit_registry.site.sanitize import headline
 
 FOLDER = Path(__file__).parent / "templates"
 Prepare = Callable[[Environment], None]
 """Gives an environment what the templates of one language use."""
+
+
+def prepare_html(environment: Environment) -> None:
+    """Give an environment what the templates of HTML use."""
+    environment.filters["headline"] = lambda text: Markup(headline(str(text)))
+    words = {"word": word, "counted": counted, "digits": digits, "capital": capital}
+    environment.globals |= words
+
+
+def html_part(name: str, **values: Any) -> str:
+    """Return a part of a page: our template of that name, filled with values."""
+    return environment(".html", prepare_html).get_template(name).render(values)
 
 
 def filled(kind: Kind, name: str, prepare: Prepare, **values: Any) -> str:

@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
-from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
+
+from markupsafe import Markup
 
 from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import GlobIndex, readable_globs
@@ -26,9 +27,10 @@ from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, by_evidence, without_status
 from orbit_registry.search.source_files import packages_of
 from orbit_registry.site import explorer
+from orbit_registry.site.filling import html_part
 from orbit_registry.site.language import capital, counted, digits, fact, word
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import record_link, table_html
+from orbit_registry.site.words import record_link
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.snapshot.rows import RouteRows
 
@@ -70,17 +72,16 @@ def health_html(
     `judged` says where agents are shown each record.
     """
     concerns = concerns_of(records, freshness, today, judged)
-    unread = unread_files(problems)
-    open_concerns = [concern for concern in concerns if concern.rows]
-    tiles = "".join(
-        _tile(concern.anchor, concern.name, len(concern.rows), concern.command)
-        for concern in concerns
+    above = html_part(
+        "health.html",
+        concerns=concerns,
+        open=[concern for concern in concerns if concern.rows],
+        unread=unread_files(problems),
+        total=len(records),
+        most=MOST_LISTED,
+        at_once=MOST_AT_ONCE,
+        link=lambda record: Markup(record_link(record, PAGE)),
     )
-    tiles += _tile("unreadable", capital(word("health.unread")), len(unread), "orbit check --all")
-
-    lists = "".join(map(_list, open_concerns))
-    verdict = _verdict(open_concerns, unread, len(records))
-    above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
     return f"{above}{coverage_html(coverage)}"
 
 
@@ -161,83 +162,6 @@ def _day(record: Record, field: str) -> date | None:
         return date.fromisoformat((record.text(field) or "")[:10])
     except ValueError:
         return None
-
-
-def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> str:
-    links = [
-        f'<a href="#{concern.anchor}">{digits(len(concern.rows))} '
-        f"{escape(_within(concern.name))}</a>"
-        for concern in concerns
-    ]
-    if unread:
-        short = word("health.unread.short", n=digits(len(unread)))
-        links.append(f'<a href="#unreadable">{short}</a>')
-
-    if links:
-        verdict = f"<b>{word('health.open')}</b>"
-        text = counted("health.open.in", total, verdict=verdict, concerns=", ".join(links))
-    else:
-        verdict, check = f"<b>{word('health.fine')}</b>", "<code>orbit check</code>"
-        text = counted("health.fine.in", total, verdict=verdict, check=check)
-
-    return f'<p class="orbit-verdict">{text}</p>'
-
-
-def _within(name: str) -> str:
-    """Return the name of a concern within a sentence."""
-    return f"{name[:1].lower()}{name[1:]}"
-
-
-def _tile(anchor: str, name: str, number: int, command: str) -> str:
-    inner = (
-        f"<span "
-        f'class="orbit-count">{digits(number)}</span>{escape(name)}<small><code>{escape(command)}'
-        f"</code></small>"
-    )
-
-    return (
-        f'<li><a href="#{anchor}">{inner}</a></li>'
-        if number
-        else f'<li class="orbit-none"><div>{inner}</div></li>'
-    )
-
-
-def _list(concern: Concern) -> str:
-    rows = concern.rows[:MOST_LISTED]
-    omitted = len(concern.rows) - MOST_LISTED
-    more = f"<p>{word('health.omitted', n=digits(omitted))}</p>" if omitted > 0 else ""
-    if len(rows) > MOST_AT_ONCE:
-        summary = word("home.more", n=digits(len(rows) - MOST_AT_ONCE))
-        more = (
-            f"<details "
-            f'class="orbit-more"><summary>{summary}</summary>{_table(rows[MOST_AT_ONCE:])}{more}'
-            f"</details>"
-        )
-
-    return (
-        f'<h2 id="{concern.anchor}">{escape(concern.name)}</h2>'
-        f"<p><code>{escape(concern.command)}</code> {escape(concern.about)}</p>"
-        f"{_table(rows[:MOST_AT_ONCE])}{more}"
-    )
-
-
-def _table(rows: Iterable[Row]) -> str:
-    keys = ("record.record", "health.why", "health.command")
-    columns = zip(
-        ("orbit-col-title", "orbit-col-why", "orbit-col-why"), map(word, keys), strict=True
-    )
-    cells = [
-        (record_link(record, PAGE), escape(why), f"<code>{escape(command)}</code>")
-        for record, why, command in rows
-    ]
-    return table_html("orbit-concern", columns, cells)
-
-
-def _files(unread: Sequence[str]) -> str:
-    if not unread:
-        return ""
-    items = "".join(f"<li><code>{escape(path)}</code></li>" for path in unread[:MOST_LISTED])
-    return f'<h2 id="unreadable">{capital(word("health.unread"))}</h2><ul>{items}</ul>'
 
 
 def bar(part: int, total: int, most: int) -> str:
@@ -325,22 +249,14 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
         return ""
 
     largest = sorted(counts, key=lambda name: (-counts[name].files, name))
-    rows = [(_folder_link(name), counts[name]) for name in largest[:MOST]]
+    rows = [(name, _address(name), counts[name]) for name in largest[:MOST]]
     if smaller := largest[MOST:]:
-        rows.append(
-            (counted("health.folders", len(smaller)), _sum(counts[name] for name in smaller))
-        )
+        together = _sum(counts[name] for name in smaller)
+        rows.append((counted("health.folders", len(smaller)), "", together))
 
-    most, total = rows[0][1].files, _sum(counts.values())
-    cells = [
-        (name, bar(part.covered, part.files, most), _share("health.of", part), _percent(part))
-        for name, part in rows
-    ]
-    keys = ("health.folder", "record.files.checked", "health.with", "health.share")
-    columns = [("", word(key)) for key in keys]
-    heading = f'<h2 id="coverage">{word("health.coverage")}</h2>'
-    about = f"<p>{_share('health.covered', total)}</p>"
-    return f"{heading}{about}{table_html('orbit-bars', columns, cells)}"
+    total, most = _sum(counts.values()), rows[0][2].files
+    values = {"share": _share, "percent": _percent, "bar": bar}
+    return html_part("coverage.html", rows=rows, total=total, most=most, **values)
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:
@@ -356,6 +272,7 @@ def _percent(counts: Counts) -> str:
     return f"{round(100 * counts.covered / counts.files)} %"
 
 
-def _folder_link(name: str) -> str:
-    href = relative(PAGE, explorer.PAGE) + (f"?path={quote(name, safe='/')}" if name else "")
-    return f'<a href="{escape(href)}"><code>{escape(name or ".")}</code></a>'
+def _address(name: str) -> str:
+    """Return the address of the records that apply to a folder."""
+    query = f"?path={quote(name, safe='/')}" if name else ""
+    return f"{relative(PAGE, explorer.PAGE)}{query}"

@@ -16,7 +16,7 @@ from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.language import counted, digits, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, day_of, is_made, record_link, status_css
+from orbit_registry.site.words import ages_of, date_of, day_of, is_made, record_link, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -114,31 +114,8 @@ def decided(records: Iterable[Record]) -> list[Decided]:
 def made_decisions(records: Iterable[Record]) -> list[Record]:
     """Return the decisions that readers follow, the newest first."""
     made = [record for record in records if record.kind.in_document and is_made(record)]
-    days = _days(made)
-
-    def age(record: Record) -> tuple[object, ...]:
-        return days[record.path], record.first_commit, record.sort_key
-
-    return sorted(made, key=age, reverse=True)
-
-
-def _days(decisions: Iterable[Record]) -> dict[str, str]:
-    """Return the days that decisions are ordered by, by path.
-
-    One that states none comes right after the one before it in its folder: git may have its
-    document only since the collection was copied, so an old decision would be the newest.
-    """
-    days: dict[str, str] = {}
-    last: dict[str, str] = {}
-    for record in sorted(decisions, key=lambda record: record.sort_key):
-        folder = record.source.path.rpartition("/")[0] if record.source else ""
-        day = date_of(record).ljust(len("2026-01-01"), "~")  # a month comes after its days
-        if not date_of(record):
-            day = last.get(folder, "")
-
-        days[record.path] = last[folder] = day
-
-    return days
+    ages = ages_of(made)
+    return sorted(made, key=lambda record: ages[record.path], reverse=True)
 
 
 def _heading(decided: Decided, page: str) -> str:

@@ -24,7 +24,7 @@ from orbit_registry.site.clusters import Cluster, clusters_of
 from orbit_registry.site.language import counted, digits, relation_within, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.words import chip, date_of, record_link
+from orbit_registry.site.words import chip, record_link
 
 PAGE = "map/"
 
@@ -33,7 +33,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     """Return the page's content."""
     by_age = sorted(
         (record for record in records if relations.by_id.get(record.id) is record),
-        key=_age,
+        key=lambda record: relations.ages[record.path],
         reverse=True,
     )
     edges = related_edges(by_age, relations)
@@ -71,7 +71,7 @@ def _drawings(clusters: Sequence[Cluster], edges: Sequence[Edge]) -> str:
     arcs = [edge for edge in edges if drawn.issuperset(edge[:2])]
     key = f'<p class="orbit-note orbit-arcs-key">{key_of(arcs)}</p>'
     figures = [
-        f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a> '
+        f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a>&nbsp;'
         f"<small>{digits(len(cluster.records))}</small></figcaption>"
         f"{drawing(cluster.records[::-1], edges, PAGE)}</figure>"
         for number, cluster in enumerate(clusters, start=1)
@@ -142,7 +142,3 @@ def _cluster(cluster: Cluster, number: int, lists: Mapping[str, str]) -> str:
 def _listed(records: Iterable[Record], lists: Mapping[str, str]) -> str:
     listed = "".join(lists.get(record.id, "") for record in records)
     return f'<div class="orbit-maps">{listed}</div>'
-
-
-def _age(record: Record) -> tuple[str, tuple[object, ...]]:
-    return date_of(record) or "9999", record.sort_key

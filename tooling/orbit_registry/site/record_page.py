@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.arcs import sketch
-from orbit_registry.site.filling import FOLDER, environment, filled
-from orbit_registry.site.language import counted, things_of, word
+from orbit_registry.site.filling import FOLDER, environment, filled, prepare_html
+from orbit_registry.site.language import things_of, word
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
@@ -34,11 +33,6 @@ _SKETCH = '<span class="orbit-sketch"></span>'  # marker for the drawing of rela
 
 _INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end the element, or a line of a script, as JSON writes them."""
-
-
-def _prepare(environment: Environment) -> None:
-    environment.filters["headline"] = lambda text: Markup(headline(str(text)))
-    environment.globals |= {"word": word, "counted": counted}
 
 
 def templates_digest(kinds: Sequence[Kind]) -> str:
@@ -61,7 +55,9 @@ def article(kind: Kind, view: Mapping[str, Any], prose_html: str) -> str:
     all of it sanitised after.
     """
     heading = Markup(headline(str(view["title"])))
-    html = filled(kind, TEMPLATE, _prepare, record=view, body=Markup(prose_html), heading=heading)
+    html = filled(
+        kind, TEMPLATE, prepare_html, record=view, body=Markup(prose_html), heading=heading
+    )
     html = clean(html)
     # The sanitiser lets no drawing through. Ours are made of numbers; prose, which is above, may
     # have a marker too.
@@ -84,7 +80,7 @@ def about(
     """Return the part below a document as safe HTML:
     records that apply, citations, previous and next page.
     """
-    module: Any = environment(".html", _prepare).get_template("parts.html").module
+    module: Any = environment(".html", prepare_html).get_template("parts.html").module
     return clean(str(module.about(cited, neighbours, applying)))
 
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import cached_property
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +19,7 @@ from orbit_registry.model.votes import by_month, distinct_votes, format_time
 from orbit_registry.operations.glob_counts import FilesByGlob
 from orbit_registry.site.language import fact, relation_label, word
 from orbit_registry.site.mentions import Citers
+from orbit_registry.site.words import Age, ages_of
 
 LOG = 13  # decisions that the page of one names next to it
 MONTHS = 24  # how far back votes are counted month by month
@@ -126,6 +128,11 @@ class Relations:
             "months": list(months),
             "until": f"{self.today:%Y-%m}",
         }
+
+    @cached_property
+    def ages(self) -> Mapping[str, Age]:
+        """What the records are sorted by, the newest last, by path."""
+        return ages_of(self.records)
 
     def replaces(self, record: Record) -> list[str]:
         """Return the ids this record replaces, as either end says."""

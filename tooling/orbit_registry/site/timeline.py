@@ -6,15 +6,19 @@ A long time has a column for each quarter or year. Each column is a link to its 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from itertools import chain
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site.filling import html_part
 from orbit_registry.site.groups import TAGS
 from orbit_registry.site.language import (
-    counted,
     digits,
     labels_of,
     status_word,
@@ -22,7 +26,6 @@ from orbit_registry.site.language import (
     things_of,
     word,
 )
-from orbit_registry.site.sanitize import headline
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, items_html, status_css
 
@@ -65,6 +68,15 @@ def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
     )
 
 
+class Period(NamedTuple):
+    """A column: its name, what is below it, its records and how many of them have each status."""
+
+    name: str
+    tick: str
+    records: Sequence[Record]
+    parts: Sequence[tuple[str, int]]
+
+
 def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     """Return the columns with their scale and legend, and the records by month below."""
     months = {record.path: month for record in records if (month := _month(record)) is not None}
@@ -75,27 +87,65 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     )
     size = PERIODS[period]
     groups: dict[int, list[Record]] = defaultdict(list)
-
     for record in records:
         if record.path in months:
             groups[months[record.path] // size].append(record)
 
-    most = max(map(len, groups.values()))
-    top = most + most % 2
+    newest, most = max(groups), max(map(len, groups.values()))
+    numbers = range(max(min(groups), newest - MOST_COLUMNS + 1), newest + 1)
+    ticks = _ticks(numbers, size)
     what = word(period, things=labels_of(kind))
     bounds = {"first": _name(first // size, size), "last": _name(last // size, size)}
-    label = word("timeline.most", what=what, n=digits(most), **bounds)
-    undated = len(records) - len(months)
-    note = f'<p class="orbit-note">{counted("list.undated", undated)}</p>' if undated else ""
-
-    scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
-    dated = list(chain.from_iterable(groups.values()))
-    legend = _legend(dated, what)
-
-    return (
-        f'{legend}<div class="orbit-columns" role="group" aria-label="{escape(label)}">{scale}'
-        f"{''.join(_columns(kind, groups, size, top))}</div>{note}{_list(groups, size, url(kind))}"
+    dated = chain.from_iterable(groups.values())
+    looks = ((status_word(record.status), status_css(record.status)) for record in dated)
+    return html_part(
+        "timeline.html",
+        what=what,
+        label=word("timeline.most", what=what, n=digits(most), **bounds),
+        legend=Counter(looks),
+        top=most + most % 2,
+        periods=[_period(kind, number, size, ticks, groups) for number in numbers],
+        periods_listed=[_period(kind, each, size, ticks, groups) for each in sorted(groups)[::-1]],
+        undated=len(records) - len(months),
+        most_names=MOST_NAMES,
+        thing=thing_of(kind),
+        things=things_of(kind),
+        items=partial(_items, url(kind)),
     )
+
+
+def _period(
+    kind: Kind,
+    number: int,
+    size: int,
+    ticks: Mapping[int, str],
+    groups: Mapping[int, Sequence[Record]],
+) -> Period:
+    records = groups.get(number, ())
+    counts = Counter(record.status.name for record in records)
+    parts = []
+    for status in kind.statuses.values():
+        if counts[status.name]:
+            parts.append((status_css(status), counts[status.name]))
+
+    return Period(_name(number, size), ticks.get(number, ""), records, parts)
+
+
+def _ticks(numbers: range, size: int) -> dict[int, str]:
+    """Return what is below the columns: of many the years, and not all of many years."""
+    names = {number: _name(number, size) for number in numbers}
+    if len(numbers) <= FEW_COLUMNS:
+        return names
+
+    januaries = [number for number in numbers if number * size % 12 == 0]
+    labelled = januaries[:: 1 + len(januaries) // MOST_TICKS]
+    years = {number: names[number][:4] for number in labelled}
+    return years or {numbers[0]: names[numbers[0]]}
+
+
+def _items(page: str, records: Sequence[Record]) -> Markup:
+    rows = ((record, f"<time>{escape(date_of(record))}</time>") for record in reversed(records))
+    return Markup(items_html(rows, page))
 
 
 def _month(record: Record) -> int | None:
@@ -108,81 +158,4 @@ def _name(number: int, size: int) -> str:
     year, month = divmod(number * size, 12)
     return {1: f"{year:04d}-{month + 1:02d}", 3: f"{year:04d}-Q{month // 3 + 1}"}.get(
         size, f"{year:04d}"
-    )
-
-
-def _legend(records: Sequence[Record], title: str) -> str:
-    counts = Counter((status_word(record.status), status_css(record.status)) for record in records)
-    chips = "".join(
-        f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>'
-        for (word, css), count in counts.items()
-    )
-    return f'<p class="orbit-legend"><b>{escape(title)}</b>{chips}</p>'
-
-
-def _columns(
-    kind: Kind, groups: Mapping[int, Sequence[Record]], size: int, most: int
-) -> Iterator[str]:
-    last = max(groups)
-    numbers = range(max(min(groups), last - MOST_COLUMNS + 1), last + 1)
-    ticks = {number: _name(number, size) for number in numbers}
-    if len(numbers) > FEW_COLUMNS:
-        januaries = [number for number in numbers if number * size % 12 == 0]
-        labelled = januaries[:: 1 + len(januaries) // MOST_TICKS]
-        ticks = {number: ticks[number][:4] for number in labelled} or {
-            numbers[0]: ticks[numbers[0]]
-        }
-
-    for number in numbers:
-        name = _name(number, size)
-        tick = f"<small>{ticks[number]}</small>" if number in ticks else ""
-        records = groups.get(number, ())
-        counts = Counter(record.status.name for record in records)
-        parts = [
-            (status_css(status), counts[status.name])
-            for status in kind.statuses.values()
-            if counts[status.name]
-        ]
-
-        names = [f"<span>{escape(record.id)} {headline(record.title)}</span>" for record in records]
-        names[MOST_NAMES:] = [f"<span>{word('record.more', n=len(names) - MOST_NAMES)}</span>"] * (
-            len(names) > MOST_NAMES
-        )
-        noun = thing_of(kind) if len(records) == 1 else things_of(kind)
-        yield (
-            f'<a href="#{name}" aria-label="{name}: {len(records):,} '
-            f'{escape(noun)}">{column(parts, most)}{tick}'
-            f'<span class="orbit-shown"><b>{name}: {len(records):,}</b>{"".join(names)}</span></a>'
-            if records
-            else f"<i>{tick}</i>"
-        )
-
-
-def _list(groups: Mapping[int, Sequence[Record]], size: int, page: str) -> str:
-    parts = []
-    for number in sorted(groups, reverse=True):
-        rows = [
-            (record, f"<time>{escape(date_of(record))}</time>")
-            for record in reversed(groups[number])
-        ]
-        heading = (
-            f'<h2 id="{_name(number, size)}">{_name(number, size)} '
-            f"<small>{len(rows):,}</small></h2>"
-        )
-        parts.append(f"{heading}{items_html(rows, page)}")
-
-    return "".join(parts)
-
-
-def column(parts: Sequence[tuple[str, int]], most: int) -> str:
-    """Return a column of parts, each with its CSS classes and number,
-    that is `most` high where it fills its box.
-    """
-    rects, top = "", most
-    for css, number in parts:
-        top -= number
-        rects += f'<rect class="{escape(css)}" y="{top}" width="1" height="{number}"/>'
-
-    return (
-        f'<svg aria-hidden="true" viewBox="0 0 1 {most}" preserveAspectRatio="none">{rects}</svg>'
     )

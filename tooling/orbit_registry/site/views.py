@@ -297,7 +297,7 @@ def _related(record: Record, relations: Relations) -> list[tuple[str, str]]:
     words |= dict.fromkeys(relations.replaced_by(record), SUPERSEDES)
     words[record.id] = ""
     known = [relations.by_id[name] for name in words if name in relations.by_id]
-    known.sort(key=lambda other: (date_of(other), other.sort_key))
+    known.sort(key=lambda other: relations.ages[other.path])
     return [(status_css(other.status), words[other.id]) for other in known]
 
 

@@ -66,6 +66,29 @@ def day_of(record: Record) -> str:
     return word("day.committed", day=record.first_commit)
 
 
+Age = tuple[str, str, tuple[object, ...]]
+
+
+def ages_of(records: Iterable[Record]) -> dict[str, Age]:
+    """Return what records are sorted by, the newest last, by path.
+
+    One that states no day comes right after the one before it in its folder: git may have its
+    document only since the collection was copied, so an old decision would be the newest.
+    """
+    ages: dict[str, Age] = {}
+    last: dict[str, str] = {}
+    for record in sorted(records, key=lambda record: record.sort_key):
+        folder = record.source.path.rpartition("/")[0] if record.source else ""
+        day = date_of(record).ljust(len("2026-01-01"), "~")  # a month comes after its days
+        if not date_of(record):
+            day = last.get(folder, "")
+
+        last[folder] = day
+        ages[record.path] = (day, record.first_commit, record.sort_key)
+
+    return ages
+
+
 _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
 _NUMBER = re.compile(

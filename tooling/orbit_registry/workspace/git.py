@@ -226,6 +226,14 @@ class Git:
 
         return contents
 
+    def contents(
+        self, commit: str, paths: Iterable[str], limit: int | None = None
+    ) -> dict[str, bytes]:
+        """Return what files hold in a commit, by their names; see `blobs`."""
+        names = {f"{commit}:{self.prefix}{path}": path for path in paths}
+        blobs = self.blobs(names, check=False, limit=limit)
+        return {names[name]: content for name, content in blobs.items()}
+
     def _answers(self, option: str, names: Sequence[str], check: bool) -> bytes:
         """Return what git says of objects, in the order of their names."""
         if not names:
@@ -495,6 +503,13 @@ class Git:
             raise
         except GitError:
             return None, []
+
+    def differing(self, *words: str, check: bool = True) -> list[str]:
+        """Return the files below the folder that differ between two states, as `git diff` takes
+        them; a move is a file that goes and one that comes.
+        """
+        options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
+        return self.run_names("diff", *options, *words, check=check)
 
     def unlike_head(self, *, untracked: bool = True) -> list[str]:
         """Return the files below the folder that differ from the commit checked out, deleted and

@@ -47,18 +47,21 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
             yield invalid_glob.at(context.at(record, "scope", "paths"), message, record, hint=hint)
 
 
-@check("ORB502", Severity.ERROR, "correct the glob, or retire the record", fix=follow_moves)
+GLOB_HINT = "correct the glob, or retire the record"
+
+
+@check("ORB502", Severity.ERROR, GLOB_HINT, fix=follow_moves)
 def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     """A glob or the file of a symbol matches no file: the record is never shown for it."""
     report = context.report
     if not report.dead and not report.dead_symbols:
         return
 
-    folders = folders_of(report.files)
+    folders, files = folders_of(report.files), frozenset(report.files)
     for record in context.open_records:
         for text in report.dead.get(record.path, ()):
             where = context.at(record, "scope", "paths", record.globs.index(text))
-            otherwise = glob_hint(text, folders, "correct the glob, or retire the record")
+            otherwise = glob_hint(text, folders, GLOB_HINT, files)
             yield _dead(
                 context, record, text, f"`{text}` matches no tracked file", where, otherwise
             )

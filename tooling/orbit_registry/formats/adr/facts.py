@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from orbit_registry.formats.adr.head_style import FRONT_MATTER
 from orbit_registry.formats.adr.header import (
     LINK,
     Header,
@@ -13,19 +14,13 @@ from orbit_registry.formats.adr.header import (
     without_links,
 )
 from orbit_registry.formats.adr.headings import TitleParts
+from orbit_registry.formats.adr.line_style import BULLETS, LINES
 from orbit_registry.formats.adr.model import (
     Fact,
 )
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.styles import (
-    BADGE,
-    BULLETS,
-    FRONT_MATTER,
-    HTML,
-    LINES,
-    SECTIONS,
-    TABLE,
-)
+from orbit_registry.formats.adr.section_style import SECTIONS
+from orbit_registry.formats.adr.table_style import BADGE, HTML, TABLE
 from orbit_registry.formats.adr.vocabulary import (
     word_set,
 )

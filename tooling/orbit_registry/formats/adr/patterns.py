@@ -24,6 +24,7 @@ class _Pattern:
         return value
 
 
+@cache
 def pattern(name: str) -> re.Pattern[str]:
     """Return a pattern by its name; `%{name}` in it is another one, or a list of the vocabulary."""
     return cast("re.Pattern[str]", _Pattern(name))

@@ -52,10 +52,7 @@ from orbit_registry.formats.adr.model import (
 )
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.problems import BLANK_TITLE, UNNAMED, short
-from orbit_registry.formats.adr.styles import (
-    row_facts,
-    title_and_number,
-)
+from orbit_registry.formats.adr.table_style import row_facts, title_and_number
 from orbit_registry.formats.adr.vocabulary import (
     field_of,
     word_set,

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import Status
@@ -26,9 +25,7 @@ def _by_word(lists: Mapping[Any, str]) -> dict[str, Any]:
     return names
 
 
-VOCABULARY = cast(
-    Mapping[str, Any], yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8"))
-)
+VOCABULARY: Mapping[str, Any] = yaml.table_of(__file__, "vocabulary.yaml")
 STATUS_OF: Mapping[str, Status] = _by_word(VOCABULARY["statuses"])
 KEY_OF: Mapping[str, str] = _by_word(VOCABULARY["keys"])
 MONTH_OF: Mapping[str, str] = _by_word(VOCABULARY["months"])

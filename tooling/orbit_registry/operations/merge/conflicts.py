@@ -21,7 +21,6 @@ from orbit_registry.operations.citation_rewrite import kind_of
 from orbit_registry.operations.renumber import alias_ids, moved_document
 from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.ids import new_ids, short_name
-from orbit_registry.repository.policy import contents_at
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -362,15 +361,14 @@ def _taken_over(state: MergeState, kind: Kind) -> list[str]:
     if not base or not all(others):
         return []
 
-    options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
     changed: set[str] = set()
     for commit in map(str, others):
         arguments = ("--diff-filter=M", base, commit, "--", f"{ORBIT}/{kind.plural}")
-        changed.update(git.run_names("diff", *options, *arguments, check=False))
+        changed.update(git.differing(*arguments, check=False))
 
     uids: defaultdict[str, set[str | None]] = defaultdict(set)
     for commit in map(str, (base, *others)):
-        for path, content in contents_at(git, commit, changed - state.unmerged.keys()).items():
+        for path, content in git.contents(commit, changed - state.unmerged.keys()).items():
             uids[path].add(_uid_in(content.decode("utf-8", "replace")))
 
     record_files = (path for path in sorted(uids) if path.endswith(f"/{kind.name}.yaml"))

@@ -187,8 +187,7 @@ class Resolution:
     @cached_property
     def dirty(self) -> frozenset[str]:
         """Files that differ from the index."""
-        options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
-        return frozenset(self.state.git.run_names("diff", *options))
+        return frozenset(self.state.git.differing())
 
     def draft_files(self) -> None:
         """Draft each file that conflicts, moves or cites an id that changes,
@@ -310,7 +309,7 @@ class Resolution:
         return text, contested
 
     def _merged_record(self, texts: tuple[str | None, str, str], kind: Kind, path: str) -> str:
-        """Return the merge of a record; what its document decides is no conflict of its own."""
+        """Return the merge of a record; a conflict that its document settles is none here."""
         source = mapping_in(data_in(texts[1]) or {}, "source")
         document = source.get("path") if source.get("authority") == "document" else None
         try:

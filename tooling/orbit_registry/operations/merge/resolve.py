@@ -17,7 +17,6 @@ from orbit_registry.operations.merge.conflicts import (
 )
 from orbit_registry.operations.merge.drafts import Resolution
 from orbit_registry.operations.renumber import Renumbered, unclear_lines
-from orbit_registry.repository.policy import contents_at
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
 from orbit_registry.workspace.journal import apply_step
@@ -177,8 +176,8 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
     forms = resolution.workspace.kinds.id_forms
     patterns = citing.search_patterns(frozenset(renames), citing.DocumentMoves())
     paths = citing.mentioning_files(resolution.workspace, patterns, tip)
-    later = contents_at(state.git, tip, paths)
-    now = contents_at(state.git, str(state.commits["theirs"]), paths)
+    later = state.git.contents(tip, paths)
+    now = state.git.contents(str(state.commits["theirs"]), paths)
 
     for path in [path for path in paths if not path.startswith(f"{ORBIT}/")]:
         present = {*_lines(now.get(path, b""))}
