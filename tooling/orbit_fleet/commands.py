@@ -64,46 +64,50 @@ ROWS = click.option(
 )
 
 
+_ENGINE = click.option(
+    "--engine",
+    "name",
+    type=click.Choice(("duckdb", "spark")),
+    default=DUCKDB.name,
+    show_default=True,
+    help="What reads the lake: DuckDB here, or the Spark Connect server that SPARK_REMOTE names.",
+)
+_ADDRESS = click.option(
+    "--lake-on-engine",
+    "address",
+    default="",
+    metavar="DEST",
+    help="The lake's address as the cluster knows it: s3a://….",
+)
+_SECONDS = click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=DUCKDB.seconds,
+    show_default=True,
+    help="How long a question may take.",
+)
+_SIZE = click.option(
+    "--memory",
+    default="",
+    metavar="SIZE",
+    help="How much memory DuckDB takes, such as 8GB; half of the machine's by default.",
+)
+_SPILL = click.option(
+    "--spill",
+    default="",
+    metavar="FOLDER",
+    help="Where DuckDB puts what does not fit into memory; a temporary folder by default.",
+)
+
+
 def asking(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of what answers its question, and of what that may use."""
-    options = (
-        click.option(
-            "--engine",
-            "name",
-            type=click.Choice(("duckdb", "spark")),
-            default=DUCKDB.name,
-            show_default=True,
-            help="What reads the lake: DuckDB here, or the Spark Connect server that SPARK_REMOTE "
-            "names.",
-        ),
-        click.option(
-            "--lake-on-engine",
-            "address",
-            default="",
-            metavar="DEST",
-            help="The lake's address as the cluster knows it: s3a://….",
-        ),
-        click.option(
-            "--seconds",
-            type=click.FloatRange(min=1),
-            default=DUCKDB.seconds,
-            show_default=True,
-            help="How long a question may take.",
-        ),
-        click.option(
-            "--memory",
-            default="",
-            metavar="SIZE",
-            help="How much memory DuckDB takes, such as 8GB; half of the machine's by default.",
-        ),
-        click.option(
-            "--spill",
-            default="",
-            metavar="FOLDER",
-            help="Where DuckDB puts what does not fit into memory; a temporary folder by default.",
-        ),
-    )
 
+    @_ENGINE
+    @_ADDRESS
+    @_SECONDS
+    @_SIZE
+    @_SPILL
     @functools.wraps(command)
     def call(
         *, name: str, address: str, seconds: float, memory: str, spill: str, **arguments: Any
@@ -116,11 +120,7 @@ def asking(command: Callable[..., None]) -> Callable[..., None]:
 
         command(asked_of=Engine(name, address, seconds, memory, spill), **arguments)
 
-    result: Callable[..., None] = call
-    for option in reversed(options):
-        result = option(result)
-
-    return result
+    return call
 
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}(?:\.[0-9]+)? ?(?:[KMGT]i?B)")

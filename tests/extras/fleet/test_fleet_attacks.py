@@ -381,8 +381,8 @@ def test_a_forge_that_fails_stops_no_other_source(forge: str, tmp_path: Path) ->
 
 REFUSALS: Mapping[str, tuple[int, dict[str, str], str]] = {
     "token": (401, {}, "must hold a token"),
-    "limit": (403, {"X-RateLimit-Remaining": "0"}, "answers no more for now"),
-    "too many": (429, {"Retry-After": "60"}, "answers no more for now"),
+    "limit": (403, {"X-RateLimit-Remaining": "0"}, "answers nothing for now"),
+    "too many": (429, {"Retry-After": "60"}, "answers nothing for now"),
     "moved": (301, {"Location": "http://u:secret@new.example/"}, "it leads to http://new.example/"),
 }
 

@@ -67,6 +67,10 @@ class RecordChange:
     visibility: Visibility | None = None
     """Where agents are shown a record that the change adds."""
 
+    def brings(self, name: str) -> bool:
+        """Say whether the change adds the record, or changes this field of it."""
+        return self.what == "added" or any(field.name == name for field in self.fields)
+
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         record = self.record
@@ -138,25 +142,30 @@ class ChangeReport:
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it; the findings are in the envelope."""
-        return {
-            "base": self.base,
-            "head": self.head or None,
-            "files": list(self.files),
-            "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
-            "records": [change.as_data() for change in self.records],
-            "collisions": [number.as_data() for number in self.collisions],
-            "touches": [touched.as_data() for touched in self.touches],
-            "allowed": [
-                {
-                    "path": row.location.path,
-                    "line": row.location.position.line if row.location.position else None,
-                    "check": row.check,
-                    "reason": row.allowed,
-                }
-                for row in self.allowed
-            ],
-            "unwritten": [candidate.as_data() for candidate in self.unwritten],
-        }
+        matches = []
+        for entry in self.matches:
+            matches.append({**entry.as_data(), "title": self.title(entry)})
+
+        data: dict[str, object] = {"base": self.base, "head": self.head or None}
+        data["files"] = list(self.files)
+        data["matches"] = matches
+        data["records"] = [change.as_data() for change in self.records]
+        data["collisions"] = [number.as_data() for number in self.collisions]
+        data["touches"] = [touched.as_data() for touched in self.touches]
+        data["allowed"] = [_allowance(finding) for finding in self.allowed]
+        data["unwritten"] = [candidate.as_data() for candidate in self.unwritten]
+        return data
+
+
+def _allowance(finding: Diagnostic) -> dict[str, object]:
+    """Return a broken decision that a comment of the change allows, as JSON shows it."""
+    position = finding.location.position
+    return {
+        "path": finding.location.path,
+        "line": position.line if position else None,
+        "check": finding.check,
+        "reason": finding.allowed,
+    }
 
 
 def compare(workspace: Workspace, revisions: str) -> ChangeReport:
@@ -195,17 +204,21 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         after = _records(current.root)
         changes = _record_changes(_records(old), after, current.root)
         records = tuple(_with_visibility(current, [*changes]))
+        matches = tuple(_matches(current, files))
+        collisions = tuple(_collisions(git, records))
+        touches = tuple(_touches(current, after, records))
+        unwritten = tuple(_unwritten(current, base, files, after))
         outcome = gate(current, partial(Reading, current), against=base)
         return ChangeReport(
             base=base,
             base_name=start,
             head=head if dots else "",
             files=files,
-            matches=tuple(_matches(current, files)),
+            matches=matches,
             records=records,
-            collisions=tuple(_collisions(git, records)),
-            touches=tuple(_touches(current, after, records)),
-            unwritten=tuple(_unwritten(current, base, files, after)),
+            collisions=collisions,
+            touches=touches,
+            unwritten=unwritten,
             allowed=outcome.allowed,
             findings=outcome.diagnostics,
             titles={record.path: record.title for record in after},
@@ -254,7 +267,7 @@ def _touches(
         for change in changes
         if change.record.kind.in_document
         and change.record.phase != "closed"
-        and (change.what == "added" or any(field.name == "status" for field in change.fields))
+        and change.brings("status")
     ]
     if len(news) > MOST_NEW:
         return
@@ -345,19 +358,16 @@ def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision
     numbered = [
         change.record
         for change in changes
-        if change.record.kind.numbering == "sequence"
-        and (change.what == "added" or any(field.name == "id" for field in change.fields))
+        if change.record.kind.numbering == "sequence" and change.brings("id")
     ]
-    names = {
-        plural: git.names_on_refs(f"{ORBIT}/{plural}")
-        for plural in {record.kind.plural for record in numbered}
-    }
-    objects = {
-        f"{ref}:{git.prefix}{ORBIT}/{record.kind.file_of(record.id)}": (record, ref)
-        for record in numbered
-        for ref, ids in names[record.kind.plural].items()
-        if record.id in ids
-    }
+    plurals = {record.kind.plural for record in numbered}
+    names = {plural: git.names_on_refs(f"{ORBIT}/{plural}") for plural in plurals}
+    objects = {}
+    for record in numbered:
+        file = f"{git.prefix}{ORBIT}/{record.kind.file_of(record.id)}"
+        for ref, ids in names[record.kind.plural].items():
+            if record.id in ids:
+                objects[f"{ref}:{file}"] = (record, ref)
 
     branches: dict[str, list[str]] = {}
     for name, content in git.blobs(objects, check=False).items():

@@ -184,25 +184,31 @@ def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, date
     one of two records about one subject, is for a person to decide.
     """
     days = int(workspace.config.setting("capture", "auto_promote_days"))
-    captured = [
-        (record, provenance)
-        for record in records
-        if record.phase != "closed"
-        and isinstance(provenance := record.data.get("provenance"), Mapping)
-    ]
-    subjects = Counter(
-        provenance["subject"] for _, provenance in captured if provenance.get("subject")
-    )
+    if not days:
+        return {}
 
-    return {
-        record.id: created_at(record) + timedelta(days=days)
-        for record, provenance in captured
-        if days
-        and record.phase == "pending"
-        and provenance.get("source") in TRUSTED
-        and not any(link.rel == "amends" for link in record.links)
-        and subjects[provenance.get("subject")] < 2
-    }
+    captured: list[tuple[Record, Mapping[str, object]]] = []
+    subjects: Counter[object] = Counter()
+    for record in records:
+        provenance = record.data.get("provenance")
+        if record.phase == "closed" or not isinstance(provenance, Mapping):
+            continue
+
+        captured.append((record, provenance))
+        if provenance.get("subject"):
+            subjects[provenance["subject"]] += 1
+
+    times = {}
+    for record, provenance in captured:
+        is_trusted = provenance.get("source") in TRUSTED
+        amends = any(link.rel == "amends" for link in record.links)
+        if record.phase != "pending" or not is_trusted or amends:
+            continue
+
+        if subjects[provenance.get("subject")] < 2:
+            times[record.id] = created_at(record) + timedelta(days=days)
+
+    return times
 
 
 def promote_due(

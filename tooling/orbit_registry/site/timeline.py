@@ -98,14 +98,18 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     bounds = {"first": _name(first // size, size), "last": _name(last // size, size)}
     dated = chain.from_iterable(groups.values())
     looks = ((status_word(record.status), status_css(record.status)) for record in dated)
+    period_of = partial(_period, kind, size=size, ticks=ticks, groups=groups)
+    columns = [period_of(number) for number in numbers]
+    listed = [period_of(number) for number in sorted(groups, reverse=True)]
+    label = word("timeline.most", what=what, n=digits(most), **bounds)
     return html_part(
         "timeline.html",
         what=what,
-        label=word("timeline.most", what=what, n=digits(most), **bounds),
+        label=label,
         legend=Counter(looks),
         top=most + most % 2,
-        periods=[_period(kind, number, size, ticks, groups) for number in numbers],
-        periods_listed=[_period(kind, each, size, ticks, groups) for each in sorted(groups)[::-1]],
+        periods=columns,
+        periods_listed=listed,
         undated=len(records) - len(months),
         most_names=MOST_NAMES,
         thing=thing_of(kind),

@@ -20,7 +20,12 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records have the same id, or the same number with other zeros before it."""
     by_number = grouped(context.records, _number)
     by_number.pop(None, None)
-    same_number = [rows for rows in by_number.values() if len({row.id for row in rows}) > 1]
+    same_number = []
+    for rows in by_number.values():
+        ids = {row.id for row in rows}
+        if len(ids) > 1:
+            same_number.append(rows)
+
     for records in (*context.records.collisions.values(), *same_number):
         for record in records:
             others = [context.at(other, "id") for other in records if other is not record]
