@@ -20,7 +20,9 @@ COMMAND = re.compile(r"(?m)^\s*::|##\[|\x1b|\u2028|\r(?!\n)")
 @pytest.fixture
 def project(git_repo: Path, git: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     make_workspace(git_repo)
-    write_learning(git_repo, 1)
+    for number, title in enumerate(("One", *CASES["titles"])):
+        write_learning(git_repo, number, summary=title)
+
     commit(git_repo, "Base")
     git(git_repo, "checkout", "-qb", "work")
     for name in CASES["names"]:

@@ -233,11 +233,11 @@ def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> It
         is_ours = path.startswith(f"{ORBIT}/")
         is_twin = is_ours and by_case.get(lower, 0) > 1
         if is_twin or (not is_ours and lower.startswith(f"{ORBIT}/")):
-            where = "on macOS and Windows, which ignore case"
-            yield Change(f"this change brings {path}, which is {lower} {where}", _file(path))
+            message = f"this change brings {path}, another name of {lower} on macOS and Windows"
+            yield Change(message, _file(path))
         elif path.endswith(f"/{CONFIG}") and policy.git.read(policy.commit, path) is None:
             folder = path.removesuffix(f"/{CONFIG}")
-            message = f"this change brings records to {folder}, which agents there are shown"
+            message = f"this change brings records to {folder}, for agents that work there"
             yield Change(message, _file(path))
 
 

@@ -163,7 +163,8 @@ def _run(
     if output in ("text", "json"):
         print_answer(answer, output)
     else:
-        give(rendered(answer.text), nl=False)
+        write = say if output == "table" else give
+        write(rendered(answer.text), nl=False)
         print_notes(answer.notes)
         if answer.refused:
             raise answer.refused[0]

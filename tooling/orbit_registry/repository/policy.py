@@ -52,7 +52,7 @@ _CI_FILES = re.compile(
 )
 """Files by which a forge or git starts Orbit."""
 _ORBIT = re.compile(r"(?i)\borbit")
-_SWITCH = re.compile(r"(?i)disable|enable|continue-on-error|allow_failure")
+_SWITCH = re.compile(r"(?i)disable|enable|continue-on-error|allow_failure|\bif:|\bwhen:|set \+e")
 """What turns off something that starts Orbit."""
 _COMMENT = ("#", "//")
 
