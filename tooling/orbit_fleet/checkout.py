@@ -197,7 +197,10 @@ def _fetch(source: Source, folder: Path, head: str) -> None:
         # by processes that start each other without an end.
         words.append("--filter=blob:none")
 
-    git.run("fetch", *words, "origin", source.ref, settings=_SETTINGS)
+    # A server that knows no filter sends all; git would start itself without an end to ask it for
+    # what it has not read so far.
+    variables = {"GIT_NO_LAZY_FETCH": "1"}
+    git.run("fetch", *words, "origin", source.ref, settings=_SETTINGS, variables=variables)
 
 
 def _check_out(source: Source, folder: Path) -> str:

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.acceptance.browsing import served as files_served
 from tests.acceptance.conftest import orbit
 from tests.extras.fleet.conftest import ask
 from tests.extras.fleet.test_fleet_collect import (
@@ -302,6 +303,21 @@ def test_a_password_of_an_address_stands_in_no_file(
     for folder in ("lake", "cache"):
         for file in filter(Path.is_file, (tmp_path / folder).rglob("*")):
             assert PASSWORD.encode() not in file.read_bytes(), file
+
+
+def test_a_server_of_plain_files_sends_all_at_once(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    plain(root)
+    commit(root)
+    git(tmp_path, "clone", "-q", "--bare", str(root), "served/one.git")
+    git(tmp_path / "served/one.git", "update-server-info")
+
+    with files_served(tmp_path / "served") as address:
+        write(tmp_path, "list.json", json.dumps([{"address": f"{address}one.git", "name": "one"}]))
+        words = ("fleet", "collect", "list.json", "--lake", "lake", "--cache", "cache")
+        assert "1 read" in orbit(tmp_path, *words)
+
+    assert titles(tmp_path)
 
 
 def test_two_forges_may_give_one_number(tmp_path: Path) -> None:

@@ -160,17 +160,24 @@ class Git:
         stdin: bytes | None = None,
         check: bool = True,
         settings: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
     ) -> bytes:
-        """Return what `git arguments` prints; `settings` are pairs of `-c` and a setting."""
+        """Return what `git arguments` prints.
+
+        `settings` are pairs of `-c` and a setting, `variables` are of git's environment.
+        """
         words = list(arguments)
         if words[0].startswith("-"):  # the guards depend on the first word
             raise ValueError("settings of git are given as `settings`")
         if words[0] in _WORK_TREE_COMMANDS:
             words.insert(1, "--ignore-submodules=dirty")
 
-        guards = self._guards if words[0] in _OBJECT_COMMANDS else None
+        environment = dict(variables or {})
+        if words[0] in _OBJECT_COMMANDS:
+            environment.update(self._guards)
+
         command = [*_SETTINGS, *settings, *words]
-        done = _run_git(command, self.folder, stdin, guards, self._seconds)
+        done = _run_git(command, self.folder, stdin, environment, self._seconds)
         if not done.returncode:
             return done.stdout
 
