@@ -9,10 +9,22 @@ from pathlib import Path
 import pytest
 from tests.files import write
 
-from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.errors import (
+    ConfigError,
+    ForeignWorkspaceError,
+    UsageError,
+    WorkspaceNotFoundError,
+)
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
-from orbit_registry.workspace.workspace import find_workspace, open_workspace, user_cache, user_home
+from orbit_registry.workspace.workspace import (
+    find_workspace,
+    open_workspace,
+    path_from_root,
+    project_path,
+    user_cache,
+    user_home,
+)
 
 KINDS = Path(__file__).parents[2] / "cases" / "kinds"
 
@@ -128,3 +140,12 @@ def test_an_unknown_user_has_no_home() -> None:
     )
 
     assert (completed.stdout, completed.stderr) == (f"{NOWHERE} None\n", "")
+
+
+@pytest.mark.parametrize("path", ["\0", "src/a\0.py", "src/\0/a.py"])
+def test_a_path_with_a_zero_byte_is_refused_in_words(workspace_root: Path, path: str) -> None:
+    with pytest.raises(UsageError, match="zero byte"):
+        project_path(path)
+
+    with pytest.raises(UsageError, match="zero byte"):
+        path_from_root(workspace_root, workspace_root, path)

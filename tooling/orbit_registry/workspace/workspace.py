@@ -222,9 +222,7 @@ class Workspace:
 
 def project_path(text: str) -> str:
     """Return a path from the root in normal form; a "/" at its end stays, "" is the root."""
-    if "\0" in text:
-        raise UsageError("a path has a zero byte", hint="name paths from the project's root")
-
+    _refuse_zero_byte(text)
     pure = PurePosixPath(text)
     if pure.is_absolute() or ".." in pure.parts:
         raise UsageError(
@@ -235,10 +233,16 @@ def project_path(text: str) -> str:
     return f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
+def _refuse_zero_byte(path: str) -> None:
+    if "\0" in path:
+        raise UsageError("a path has a zero byte", hint="name paths from the project's root")
+
+
 def path_from_root(root: Path, here: Path, path: str) -> str:
     """Return a path given from a folder as one from the root;
     links of folders are followed, a last `/` stays.
     """
+    _refuse_zero_byte(path)
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
     resolved = target.parent.resolve() / target.name if has_name else target.resolve()
