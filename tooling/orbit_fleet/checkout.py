@@ -23,6 +23,7 @@ from orbit_registry.errors import (
     AmbiguousIdError,
     ForeignWorkspaceError,
     GitError,
+    GitStoppedError,
     InvalidRecordError,
     LakeError,
     OrbitError,
@@ -177,8 +178,11 @@ def fetch(source: Source, folder: Path, head: str = "") -> str:
             _fetch(source, folder, head)
             return _check_out(source, folder)
         except GitError as error:
-            # A killed process, or a full disk, may have left what git can't use.
-            shutil.rmtree(folder, ignore_errors=True)
+            # A killed process, or a full disk, may have left what git can't use. Who was too slow
+            # to fetch what is new would be slower with all.
+            if not isinstance(error, GitStoppedError):
+                shutil.rmtree(folder, ignore_errors=True)
+
             if is_new or folder.exists():
                 message = f"{source.shown} can't be fetched: {public(error.message)}"
                 raise LakeError(message, hint=READABLE) from None

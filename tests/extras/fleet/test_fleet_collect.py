@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from shutil import which
 from typing import Any, ClassVar
 
 import pytest
@@ -285,11 +286,18 @@ def test_a_new_commit_comes_without_the_history_before_it(tmp_path: Path) -> Non
     decide(root, 6, "Use tool 6")
     commit(root)
 
+    stopped = f'for word; do test "$word" != fetch || kill -9 $$; done\nexec {which("git")} "$@"\n'
+    write(tmp_path, "slow/git", f"#!/bin/sh\n{stopped}")
+    (tmp_path / "slow/git").chmod(0o755)
     trace = tmp_path / "trace"
-    environment = {**os.environ, "GIT_TRACE_PACKET": str(trace)}
-    words = ("fleet", "collect", "list.txt", "--lake", "lake", "--cache", "cache")
-    command = [sys.executable, "-m", "orbit_registry", *words]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    codes = []
+    for folders in (f"{tmp_path / 'slow'}:{os.environ['PATH']}", os.environ["PATH"]):
+        environment = {**os.environ, "GIT_TRACE_PACKET": str(trace), "PATH": folders}
+        words = ("fleet", "collect", "list.txt", "--lake", "lake", "--cache", "cache")
+        command = [sys.executable, "-m", "orbit_registry", *words]
+        codes.append(subprocess.run(command, cwd=tmp_path, env=environment, check=False).returncode)
+
+    assert codes == [1, 0]
     assert "fetch> have " in trace.read_text("utf-8")
 
 
