@@ -23,6 +23,7 @@ from orbit_registry.errors import (
     AmbiguousIdError,
     ForeignWorkspaceError,
     GitError,
+    GitStoppedError,
     InvalidRecordError,
     LakeError,
     OrbitError,
@@ -61,6 +62,8 @@ _SETTINGS = (
     "filter.lfs.required=false",
 )
 """A repository of someone else runs nothing and leads nowhere."""
+_FETCHED = "refs/orbit/fetched"
+"""The newest commit. Git asks a server for what no reference has, without one for everything."""
 _PATTERNS = (
     "/.orbit/",
     ".adr-dir",
@@ -149,7 +152,7 @@ def _read(
     committed_at = format_time(parse_time(text)) if text else ""
     state = state_of(workspace, source.name, commit, committed_at)
     state = replace(source.seen(state), reader=reader, first_commit=first_commit(git))
-    if reader == DOCUMENTS:
+    if reader != ORBIT:
         # Two entries may name two folders of one repository, which are no copies of each other.
         state = replace(state, folder=source.folder)
 
@@ -175,9 +178,12 @@ def fetch(source: Source, folder: Path, head: str = "") -> str:
             _fetch(source, folder, head)
             return _check_out(source, folder)
         except GitError as error:
-            # A killed process, or a full disk, may have left what git can't use.
-            shutil.rmtree(folder, ignore_errors=True)
-            if is_new:
+            # A killed process, or a full disk, may have left what git can't use. Who was too slow
+            # to fetch what is new would be slower with all.
+            if not isinstance(error, GitStoppedError):
+                shutil.rmtree(folder, ignore_errors=True)
+
+            if is_new or folder.exists():
                 message = f"{source.shown} can't be fetched: {public(error.message)}"
                 raise LakeError(message, hint=READABLE) from None
 
@@ -200,7 +206,8 @@ def _fetch(source: Source, folder: Path, head: str) -> None:
     # A server that knows no filter sends all; git would start itself without an end to ask it for
     # what it has not read so far.
     variables = {"GIT_NO_LAZY_FETCH": "1"}
-    git.run("fetch", *words, "origin", source.ref, settings=_SETTINGS, variables=variables)
+    refs = f"+{source.ref}:{_FETCHED}"
+    git.run("fetch", *words, "origin", refs, settings=_SETTINGS, variables=variables)
 
 
 def _check_out(source: Source, folder: Path) -> str:
@@ -209,7 +216,7 @@ def _check_out(source: Source, folder: Path) -> str:
     info = folder / ".git" / "info"
     info.mkdir(exist_ok=True)
     (info / "sparse-checkout").write_text("\n".join(patterns) + "\n", "utf-8")
-    git.run("checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", settings=_SETTINGS)
+    git.run("checkout", "--quiet", "--force", "--detach", _FETCHED, settings=_SETTINGS)
     git.run("clean", "--quiet", "-ffdx")
     _remove_references(git)
     return git.run("rev-parse", "HEAD").decode().strip()

@@ -162,8 +162,9 @@ def _collected(run: _Run, source: Source, before: Repository | None) -> Collecte
     if before is None or run.force or not _is_read(before):
         is_current = False
     else:
-        is_current = before.commit == head and not before.error
-        if before.error and head and before.unread_commit == head:
+        is_same = (before.commit, before.folder) == (head, source.folder)
+        is_current = is_same and not before.error
+        if before.error and head and before.unread_commit == source.tree(head):
             return replace(result, outcome=FAILED, error=before.error, commit=head)
 
     if is_current and before is not None:
@@ -257,7 +258,7 @@ def _failed(run: _Run, source: Source, before: Repository | None, result: Collec
     row = before or Repository(source.name)
     if not run.dry_run:
         seen = replace(source.seen(row), last_seen_at=row.last_seen_at)
-        run.lake.note(replace(seen, error=error, unread_commit=result.commit))
+        run.lake.note(replace(seen, error=error, unread_commit=source.tree(result.commit)))
 
     return replace(
         result,

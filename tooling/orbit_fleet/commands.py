@@ -175,10 +175,9 @@ def collect_command(
     """
     dest = Lake(lake)
     expected = sources_in(sources, api=api)
-    for argument in sources:
-        forge = FORGES.get(argument.partition(":")[0])
-        if forge is not None:
-            os.environ.update(token_settings(expected.repositories, forge, api))
+    # A server refuses a request that has the header of a token twice.
+    for name in sorted({argument.partition(":")[0] for argument in sources} & FORGES.keys()):
+        os.environ.update(token_settings(expected.repositories, FORGES[name], api))
 
     with progress_display() as show:
         result = collect(

@@ -20,6 +20,7 @@ from orbit_registry.search.text import stem
 from orbit_registry.search.text import terms as terms_of
 from orbit_registry.snapshot.export import quoted
 from orbit_registry.snapshot.query import QueryResult
+from orbit_registry.workspace.workspace import project_path
 
 SEARCH_SQL = Path(__file__).with_name("search.sql")
 MOST_WORDS = 20
@@ -43,7 +44,7 @@ def search(
         raise UsageError(f"{text!r} has no word", hint="orbit fleet search connection pool …")
 
     name = text.strip()
-    if any(map(str.isdigit, name)) and " " not in name:
+    if " " not in name and not name.isalpha():
         by_id = f"lower(id) = lower({quoted(name)}) AND NOT is_copy ORDER BY repository"
         sql = f"SELECT {', '.join(COLUMNS)} FROM records WHERE {by_id}"
         (exact,) = answers(lake, [sql], engine, rows=rows)
@@ -62,9 +63,14 @@ def weighed(sql: str) -> str:
 
 
 def applying(lake: Lake, path: str, repository: str, engine: Engine = DUCKDB) -> QueryResult:
-    """Return id, kind, title and glob of the live records that apply to a file."""
+    """Return id, kind, title and glob of the live records that apply to a file.
+
+    Raises:
+        UsageError: the path leads out of a repository.
+    """
+    file = quoted(project_path(path))
     sql = (
-        f"SELECT id, kind, title, pattern FROM scope_match({quoted(path)}) "
+        f"SELECT id, kind, title, pattern FROM scope_match({file}) "
         f"WHERE phase = 'live' AND repository = {quoted(repository)} ORDER BY id"
     )
     return query(lake, sql, repository, engine)

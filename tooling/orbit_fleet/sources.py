@@ -16,6 +16,7 @@ from orbit_registry.errors import LakeError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.votes import format_time
+from orbit_registry.workspace.files import from_home
 from orbit_registry.workspace.git import Git
 
 LARGEST = 8 << 20
@@ -66,6 +67,10 @@ class Source:
     def shown(self) -> str:
         """The address without user and token."""
         return public(self.address)
+
+    def tree(self, commit: str) -> str:
+        """Return what is read of a commit, as git names it: all, or a folder."""
+        return f"{commit}:{self.folder}" if commit and self.folder else commit
 
     def seen(self, row: Repository) -> Repository:
         """Return what a lake knows of the repository, with what this source says of it now."""
@@ -150,7 +155,7 @@ def _is_same(first: Source, second: Source) -> bool:
 
 def origin_name(argument: str, api: str = "") -> str:
     """Return the name of a source in a lake: the same in each collection that reads it."""
-    path = Path(argument).expanduser()
+    path = from_home(Path(argument))
     if path.exists():
         return str(path.resolve())
 
@@ -159,7 +164,7 @@ def origin_name(argument: str, api: str = "") -> str:
 
 def _entries(argument: str, api: str) -> Iterator[Source | Problem]:
     forge, _, account = argument.partition(":")
-    path = Path(argument).expanduser()
+    path = from_home(Path(argument))
     if forge in FORGES and account and not path.exists():
         for listed in listing(forge, account, api):
             yield _source(listed, argument)
@@ -255,7 +260,7 @@ def _source(
         return Problem(where, f"{public(error.message)}; give it a `name`")
 
     if folder_of_list is not None and "://" not in address and not origin_in(address):
-        address = str(folder_of_list / Path(address).expanduser())
+        address = str(folder_of_list / from_home(Path(address)))
 
     return Source(
         address=address,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import UsageError
-from orbit_registry.model import fields
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -312,8 +311,10 @@ class Registry(Verbs):
 
     def _applies(self, path: str) -> frozenset[str]:
         """Return the paths of the records that apply to a file, whatever their phase."""
+        from orbit_registry.matching.personal import path_in_search
+
         matches = self.match([path], everything=True)
-        return frozenset(entry.row.values[fields.PATH] for entry in matches)
+        return frozenset(path_in_search(self.workspace, entry.row) for entry in matches)
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from shutil import which
 from typing import Any, ClassVar
 
 import pytest
@@ -246,6 +247,58 @@ def test_a_branch_and_a_folder_of_decisions_are_taken_from_the_list(tmp_path: Pa
     assert ask(tmp_path / "lake", STATE) == [
         {"repository": "one", "id": "ADR-0001", "title": "Use Redis"}
     ]
+
+
+def test_another_folder_in_the_list_is_read_without_a_new_commit(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    for folder, title in (("a", "Use Redis"), ("b", "Use Kafka")):
+        text = f"# {title}\n\nStatus: Accepted\n\n## Decision\n\nWe do.\n"
+        write(root, f"notes/{folder}/x.md", text)
+    commit(root)
+
+    read = []
+    for folder in ("nots", "nots", "notes/a", "notes/b", "nots", "notes/b", "notes/b"):
+        write(tmp_path, "list.json", json.dumps([{"address": str(root), "folder": folder}]))
+        code = int(folder == "nots")
+        data = collect(tmp_path, "list.json", "--lake", "lake", code=code)
+        titles = [row["title"] for row in ask(tmp_path / "lake", STATE)]
+        read.append((data["repositories"][0]["outcome"], *titles))
+
+    assert read == [
+        ("failed",),
+        ("failed",),
+        ("written", "Use Redis"),
+        ("written", "Use Kafka"),
+        ("failed", "Use Kafka"),
+        ("unchanged", "Use Kafka"),
+        ("unchanged", "Use Kafka"),
+    ]
+
+
+def test_a_new_commit_comes_without_the_history_before_it(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "one")
+    for number in range(1, 6):
+        decide(root, number, f"Use tool {number}")
+        commit(root)
+
+    write(tmp_path, "list.txt", f"{root.as_uri()}\n")
+    collect(tmp_path, "list.txt", "--lake", "lake")
+    decide(root, 6, "Use tool 6")
+    commit(root)
+
+    stopped = f'for word; do test "$word" != fetch || kill -9 $$; done\nexec {which("git")} "$@"\n'
+    write(tmp_path, "slow/git", f"#!/bin/sh\n{stopped}")
+    (tmp_path / "slow/git").chmod(0o755)
+    trace = tmp_path / "trace"
+    codes = []
+    for folders in (f"{tmp_path / 'slow'}:{os.environ['PATH']}", os.environ["PATH"]):
+        environment = {**os.environ, "GIT_TRACE_PACKET": str(trace), "PATH": folders}
+        words = ("fleet", "collect", "list.txt", "--lake", "lake", "--cache", "cache")
+        command = [sys.executable, "-m", "orbit_registry", *words]
+        codes.append(subprocess.run(command, cwd=tmp_path, env=environment, check=False).returncode)
+
+    assert codes == [1, 0]
+    assert "fetch> have " in trace.read_text("utf-8")
 
 
 def test_a_dry_run_makes_no_lake(tmp_path: Path) -> None:
@@ -498,6 +551,27 @@ def test_a_token_goes_to_the_forge_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         "http.https://github.com/.extraHeader"
     ]
     assert token_settings(sources[1:], FORGES["github"], "") == {}
+
+
+def test_git_sends_a_token_once_for_two_accounts(
+    forge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "t0ken")
+    Pages.entries = [listed("github", "acme/shop", f"{forge}/acme/shop.git", 1)]
+    counts = []
+
+    def count(page: Pages) -> None:
+        if "info/refs" not in page.path:
+            page.reply(200, json.dumps(Pages.entries).encode())
+            return
+
+        counts.append(len(page.headers.get_all("Authorization", [])))
+        page.reply(404, b"")
+
+    Pages.answer = count
+    accounts = ("github:acme", "github:ada")
+    collect(tmp_path, *accounts, "--api", forge, "--lake", "lake", code=1)
+    assert set(counts) == {1}
 
 
 def test_a_renamed_repository_is_one(forge: str, tmp_path: Path) -> None:

@@ -293,6 +293,25 @@ def test_a_path_is_looked_up_in_one_repository_or_in_all(
     )
 
 
+@pytest.mark.parametrize("path", ["src/app.py", "./src/app.py", "src//app.py"])
+def test_a_path_is_read_as_one_from_the_root(
+    make_repository: MakeRepository, tmp_path: Path, path: str
+) -> None:
+    root, lake = make_repository("shop"), tmp_path / "lake"
+    push(root, lake)
+    words = ("fleet", "explain", "--repository", "shop", "--lake", str(lake))
+    assert "L-00001" in orbit(root, *words, path)
+    assert "does not stay inside" in orbit(root, *words, "/src/app.py", code=2)
+
+
+def test_an_id_without_a_digit_is_one(make_repository: MakeRepository, tmp_path: Path) -> None:
+    root, lake = make_repository("shop"), tmp_path / "lake"
+    write_learning(root, "kmnpq", summary="Close files")
+    commit(root)
+    push(root, lake)
+    assert "shop L-kmnpq" in orbit(root, "fleet", "search", "l-KMNPQ", "--lake", str(lake))
+
+
 def test_an_object_store_holds_a_lake(make_repository: MakeRepository, bucket_address: str) -> None:
     shop = make_repository("shop")
     push(shop, bucket_address)

@@ -67,6 +67,15 @@ def test_search_finds_and_marks_personal_records(project: Project, home: Path) -
     assert other not in project.orbit("search", "round half")
 
 
+def test_search_by_a_path_finds_the_personal_records_that_are_shown_there(
+    project: Project, home: Path
+) -> None:
+    mine = learn(home, "Keep lines short")
+    hits = project.json("search", "keep lines", "--path", "src/shop/cart.py")["hits"]
+    assert [hit["id"] for hit in hits] == [mine]
+    assert project.json("search", "keep lines", "--path", "docs/a.md")["hits"] == []
+
+
 def test_a_plan_has_no_personal_records(project: Project, home: Path) -> None:
     mine, project_id = learn(home, "Keep lines short"), learn(project.root, "Round half to even")
     result = project.json("brief", "--for", "plan", "--path", "src/shop/cart.py")

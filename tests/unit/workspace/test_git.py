@@ -83,6 +83,30 @@ def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
     assert Git(repo).commit(revision) is None
 
 
+@pytest.mark.parametrize("name", ["release", "RELEASE-1", "JIRA", "fix@home", "a{b"])
+def test_a_branch_comes_before_a_tag_of_its_name(repo: Path, git: Run, name: str) -> None:
+    commit(repo, "More")
+    first, last = Git(repo).commit("HEAD~1"), Git(repo).head()
+    git(repo, "branch", name)
+    git(repo, "tag", name, "HEAD~1")
+    for name_of_another in ("fix", "a"):
+        git(repo, "branch", name_of_another, "HEAD~1")
+        git(repo, "tag", name_of_another, "HEAD~1")
+
+    assert (Git(repo).commit(name), Git(repo).commit(f"{name}~1")) == (last, first)
+
+
+def test_no_branch_has_the_name_of_a_commit(repo: Path, git: Run) -> None:
+    commit(repo, "More")
+    first, last = Git(repo).commit("HEAD~1"), Git(repo).head()
+    for name in (last, "HEAD"):
+        for kind in ("heads", "tags"):
+            git(repo, "update-ref", f"refs/{kind}/{name}", "HEAD~1")
+
+    assert first != last
+    assert [Git(repo).commit(name) for name in (str(last), "HEAD", "@")] == [last] * 3
+
+
 def test_the_remote_decides_the_default_branch(repo: Path, git: Run, tmp_path: Path) -> None:
     assert Git(repo).default_branch() == "refs/heads/main"
     clone = tmp_path / "clone"

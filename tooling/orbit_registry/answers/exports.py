@@ -25,6 +25,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.render.blocks import Block
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.files import from_home
 
 LONGEST_CELL = 2_000
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def plugin(call: Call, folder: Path, dry_run: bool = False) -> Answer:
     from orbit_registry.exporters.rules import apply_changes
     from orbit_registry.install.install import launcher_text
 
-    target = folder.expanduser().absolute()
+    target = from_home(folder).absolute()
     changes = plugin_changes(target, plugin_files(hook_events(), launcher_text()))
     if not dry_run:
         target.mkdir(parents=True, exist_ok=True)
@@ -218,7 +219,7 @@ def reference(call: Call, folder: Path, dry_run: bool = False) -> Answer:
     """
     from orbit_registry.exporters import reference as resource_files
 
-    planned = resource_files.plan(call.workspace, folder.expanduser())
+    planned = resource_files.plan(call.workspace, from_home(folder))
     if not dry_run:
         resource_files.write(planned)
 

@@ -158,6 +158,15 @@ def personal_parts(
     return parts
 
 
+def path_in_search(workspace: Workspace, row: Row) -> str:
+    """Return the path that a record of the index has in searches."""
+    path = row.values[fields.PATH]
+    if not is_personal(row):
+        return path
+
+    return HOME + os.path.relpath(workspace.root / path, user_home())
+
+
 def is_personal(row: Row) -> bool:
     """Say whether a record of the index is a personal one,
     which nothing that others read may hold.

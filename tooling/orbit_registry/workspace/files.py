@@ -156,6 +156,14 @@ def is_inside(root: Path, relative: str) -> bool:
     return True
 
 
+def from_home(path: Path) -> Path:
+    """Return a path whose `~` is the folder of its user; as it was, if there is no such user."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
 def document_text(root: Path, relative: str) -> str | None:
     """Return the text of a document named from the root; None where it can't be read."""
     try:

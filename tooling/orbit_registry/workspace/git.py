@@ -57,8 +57,10 @@ _PROGRAM_KEYS = (
     r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$"
     r"|credential\.|protocol\.)"
 )
-_REVISION_NAME = re.compile(r"(?![A-Z_]+\b)(?!refs/)[^~^@:{\s*?\[-][^~^@:{\s*?\[]*")
-"""The name of a branch or tag that a revision begins with; `HEAD` and its like are none."""
+_REVISION_NAME = re.compile(r"(?!refs/|-)(?:[^~^:@\s*?\[]|@(?!\{))+")
+"""The name that a revision begins with."""
+_NO_BRANCH = re.compile(r"@|(?:[A-Z]+_)*HEAD|[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""Names that git takes for a commit before any branch or tag."""
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
@@ -423,7 +425,7 @@ class Git:
         which anyone who pushes may make.
         """
         name = _REVISION_NAME.match(revision)
-        if name is not None:
+        if name is not None and not _NO_BRANCH.fullmatch(name[0]):
             refs = [f"refs/{kind}/{name[0]}" for kind in ("tags", "heads", "remotes")]
             there = (self.ask("for-each-ref", "--format=%(refname)", *refs) or "").split("\n")
             branch = next((ref for ref in refs[1:] if ref in there), None)
