@@ -23,7 +23,8 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.policy import Policy, is_starter, is_within, record_at, setting_of
+from orbit_registry.repository.policy import Policy, is_within, record_at, setting_of
+from orbit_registry.repository.starters import is_starter
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
 

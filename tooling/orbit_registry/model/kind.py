@@ -382,8 +382,6 @@ def _refuse_contradictions(kind: Kind, file: Path) -> None:
         message = f"statuses that the table lacks are named: {', '.join(unknown)}"
     elif any(status.pushed and status.waits for status in kind.statuses.values()):
         message = "a status that waits for a verdict is never pushed"
-    elif kind.statuses[kind.initial["agent"]].pushed:
-        message = "what an agent writes is not pushed before a person accepted it"
     elif kind.headline not in kind.schema.properties:
         message = f"the schema has no field {kind.headline!r} to be the headline"
 

@@ -4,10 +4,7 @@ of the records. The change itself has no say in it.
 
 from __future__ import annotations
 
-import json
 import posixpath
-import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -33,46 +30,13 @@ from orbit_registry.repository.inherited import (
     with_overrides,
 )
 from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.starters import Starts, is_starter, starts_in
 from orbit_registry.workspace.config import Config, config_of, config_schema, defaults
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace, open_workspace
 
 MAILMAP = ".mailmap"
 KINDS = f"{ORBIT}/kinds/"
-_AGENT_FILES = """
-.claude/settings.json .codex/config.toml .codex/hooks.json .cursor/hooks.json .cursor/mcp.json
-.gemini/settings.json .github/hooks/orbit.json .mcp.json .opencode/plugin/orbit.js opencode.json
-"""
-AGENT_FILES = frozenset(_AGENT_FILES.split())
-"""Settings of coding agents that start Orbit."""
-_CI_FILES = re.compile(
-    r"\.(?:github|forgejo|gitea)/workflows/[^/]+|\.gitlab-ci\.ya?ml|\.circleci/config\.yml"
-    r"|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.husky/[^/]+|Jenkinsfile"
-    r"|(?:azure|bitbucket)-pipelines\.yml"
-)
-"""Files by which a forge or git starts Orbit."""
-_ORBIT = re.compile(r"(?i)\borbit")
-_SWITCH = re.compile(r"(?i)disable|enable|continue-on-error|allow_failure|\bif:|\bwhen:|set \+e")
-"""What turns off something that starts Orbit."""
-_COMMENT = ("#", "//")
-
-
-Settings = frozenset[tuple[str, str]]
-"""Values, each with the names that lead to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Starts:
-    """What in a file of settings starts Orbit, and what turns such things off."""
-
-    starting: Settings
-    switches: Settings
-
-    def is_weaker(self, before: Starts) -> bool:
-        """Say whether something that started Orbit is not there any more, or may be off."""
-        if not before.starting:
-            return False
-        return not before.starting <= self.starting or before.switches != self.switches
 
 
 @dataclass(frozen=True)
@@ -143,11 +107,8 @@ class Policy:
 
     def starts(self, path: str) -> Starts:
         """Return what in a file of settings starts Orbit."""
-        content = (self.git.read(self.commit, path) or b"").decode("utf-8", "replace")
-        settings = list(_settings_in(path, content))
-        starting = frozenset(row for row in settings if any(map(_ORBIT.search, row)))
-        switches = frozenset(row for row in settings if any(map(_SWITCH.search, row)))
-        return Starts(starting, switches)
+        content = self.git.read(self.commit, path) or b""
+        return starts_in(path, content.decode("utf-8", "replace"))
 
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
@@ -170,32 +131,6 @@ def setting_of(raw: Mapping[str, object], key: str) -> Any:
     form = int | float if is_number else type(default)
     is_like = default is None or isinstance(value, form)
     return default if value is None or not is_like else value
-
-
-def is_starter(path: str) -> bool:
-    """Say whether a file may start Orbit: for an agent, a forge or git."""
-    return path in AGENT_FILES or _CI_FILES.fullmatch(path) is not None
-
-
-def _settings_in(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the values in a file of settings, each with the names that lead to it; the lines of a
-    file of another form.
-    """
-    try:
-        value = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
-    except (ValueError, RecursionError):
-        lines = (line.strip().rstrip(",") for line in text.splitlines())
-        value = [line for line in lines if not line.startswith(_COMMENT)]
-
-    pending: list[tuple[str, object]] = [("", value)]
-    while pending:
-        names, part = pending.pop()
-        if isinstance(part, Mapping):
-            pending += ((f"{names}.{name}", inner) for name, inner in part.items())
-        elif isinstance(part, list):
-            pending += ((names, inner) for inner in part)
-        else:
-            yield names, str(part)
 
 
 def concerns_policy(
