@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -301,20 +301,16 @@ class Registry(Verbs):
     @cached_property
     def searcher(self) -> Searcher:
         """Searcher of records, skills and personal records."""
+        from orbit_registry.matching.match import applying_to
         from orbit_registry.matching.words import Words
         from orbit_registry.search import vectors
         from orbit_registry.search.search import Searcher
 
         words = Words(self.workspace, self.records)
         embedder = vectors.configured(self.workspace)
-        return Searcher(self.workspace, words.records, self._applies, embedder, words.index)
-
-    def _applies(self, path: str) -> frozenset[str]:
-        """Return the paths of the records that apply to a file, whatever their phase."""
-        from orbit_registry.matching.personal import path_in_search
-
-        matches = self.match([path], everything=True)
-        return frozenset(path_in_search(self.workspace, entry.row) for entry in matches)
+        # Nothing that a searcher keeps leads back to the registry: both would stay in memory.
+        applies = partial(applying_to, self.workspace)
+        return Searcher(self.workspace, words.records, applies, embedder, words.index)
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (

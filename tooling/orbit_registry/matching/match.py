@@ -17,7 +17,7 @@ from orbit_registry.hook.index import Index
 from orbit_registry.hook.select import Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import SYMBOL
-from orbit_registry.matching.personal import is_personal
+from orbit_registry.matching.personal import is_personal, path_in_search
 from orbit_registry.matching.sync import Inputs, index_in_memory, inputs_of, sync_index
 from orbit_registry.model import fields
 from orbit_registry.model.fields import MORE_LINE, Row
@@ -150,6 +150,14 @@ def inputs_after_writing(workspace: Workspace) -> Inputs:
             WRITTEN_ROOTS.discard(workspace.root)
 
     return inputs
+
+
+def applying_to(workspace: Workspace, path: str) -> frozenset[str]:
+    """Return the paths, as searches have them, of the records that apply to a file, whatever their
+    phase.
+    """
+    matches = match(workspace, [path], everything=True)
+    return frozenset(path_in_search(workspace, entry.row) for entry in matches)
 
 
 def match(
