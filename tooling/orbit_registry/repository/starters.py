@@ -65,7 +65,9 @@ def starts_in(path: str, text: str) -> Starts:
     """Return what in a file of settings starts Orbit."""
     rows = list(_rows(_value_in(path, text)))
     starting = [row for row in rows if _names_orbit(*row)]
-    around = {names[:end] for names, _ in starting for end in range(len(names))}
+    around: set[Names] = set()
+    for names, _ in starting:
+        around.update(names[:end] for end in range(len(names)))
 
     switches = [row for row in rows if _is_switch(*row, around)]
     return Starts(_settings(starting), _settings(switches))
