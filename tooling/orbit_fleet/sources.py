@@ -27,7 +27,8 @@ KEYS = ("address", "name", "branch", "folder")
 LISTED = ("remote", "forge_id", "is_fork", "is_archived")
 """What a forge or a checkout says besides."""
 _REFUSED = re.compile(r"-|ext::|fd::", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+"""What no lake takes; a byte of a name that is no UTF-8 is one of the last."""
 _NOT_IN_ADDRESS = re.compile(r"[\s?#\"'<>]")
 """What no address on a host has: a branch behind a blank or a `#`, a token behind a `?`."""
 _PART = re.compile(r"(?:^|/)(?:\.git|\.\.)(?:/|$)", re.IGNORECASE)

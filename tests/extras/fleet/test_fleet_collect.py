@@ -407,6 +407,19 @@ def test_an_entry_that_is_no_repository_is_named(tmp_path: Path, address: str) -
     assert "secret" not in read.problems[0].message
 
 
+def test_a_folder_whose_name_is_no_text_is_a_problem_of_its_entry(tmp_path: Path) -> None:
+    for name in (os.fsdecode(b"no \xff text"), "two\nlines", "plain"):
+        root = tmp_path / "repos" / name
+        root.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        decide(root, 1, "Use Redis")
+        commit(root)
+
+    data = collect(tmp_path, "repos", "--lake", "lake", code=1)
+    assert [each["repository"] for each in data["repositories"]] == ["plain"]
+    assert len(data["problems"]) == 2
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
