@@ -7,11 +7,15 @@ from itertools import islice
 
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.vocabulary import STATUS_OF, word_set
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.formats.wording import plain
 
 _HEADING = re.compile(r"\n#{1,6}[ ]")
 _HEAD = 6_000  # characters of a decision that may state its status
 _QUOTED = 80
+_PARTS = re.compile(r"[^\W\d_]+|[^\w\s*_]|\d+")
+_AFTER = word_set("after_status")
 _IN_TITLE = pattern("status_in_title")
 _SURE = {
     pattern("status_in_json"): "front matter in JSON",
@@ -39,8 +43,24 @@ _AT_TOP = {
 """Those that state one above the first section only."""
 
 
+def states_status(words: str) -> bool:
+    """Say whether words state a status: `deprecated since May`, but not `deprecated fields stay`,
+    where the word for it is about something else.
+    """
+    if normalise_status(words)[0] == "unknown":
+        return False
+
+    parts = _PARTS.findall(words)
+    at = next((index for index, part in enumerate(parts) if plain(part) in STATUS_OF), None)
+    if at is None or at + 1 == len(parts):
+        return True
+
+    after = parts[at + 1]
+    return not after.isalpha() or plain(after) in _AFTER or plain(after) in STATUS_OF
+
+
 def title_status(title: str) -> str:
-    """Return the word in brackets that a title begins or ends with: `Use x (superseded)`."""
+    """Return the words in brackets that a title begins or ends with: `Use x (superseded)`."""
     match = _IN_TITLE.search(f"# {title}")
     return match["words"] if match else ""
 
@@ -62,7 +82,7 @@ def unread_status(text: str) -> tuple[str, str]:
 def _words_in(text: str, form: re.Pattern[str], *, only_known: bool) -> str:
     for match in form.finditer(text):
         words = " ".join(match["words"].split())
-        if not only_known or normalise_status(words)[0] != "unknown":
+        if not only_known or states_status(words):
             return words
 
     return ""
