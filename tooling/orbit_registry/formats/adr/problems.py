@@ -22,8 +22,8 @@ from orbit_registry.formats.adr.relations import (
     unsure_phrases,
     without_label,
 )
-from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.unread import states_status, title_status
+from orbit_registry.formats.adr.status_line import normalise_status, states_status
+from orbit_registry.formats.adr.unread import title_status
 from orbit_registry.formats.adr.vocabulary import (
     is_of_two_orders,
 )

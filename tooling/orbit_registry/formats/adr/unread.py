@@ -6,16 +6,12 @@ import re
 from itertools import islice
 
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.vocabulary import STATUS_OF, word_set
+from orbit_registry.formats.adr.status_line import states_status
 from orbit_registry.formats.untrusted import cut
-from orbit_registry.formats.wording import plain
 
 _HEADING = re.compile(r"\n#{1,6}[ ]")
 _HEAD = 6_000  # characters of a decision that may state its status
 _QUOTED = 80
-_PARTS = re.compile(r"[^\W\d_]+|[^\w\s*_]|\d+")
-_AFTER = word_set("after_status")
 _IN_TITLE = pattern("status_in_title")
 _SURE = {
     pattern("status_in_json"): "front matter in JSON",
@@ -41,22 +37,6 @@ _AT_TOP = {
     pattern("status_alone"): "a line without a key",
 }
 """Those that state one above the first section only."""
-
-
-def states_status(words: str) -> bool:
-    """Say whether words state a status: `deprecated since May`, but not `deprecated fields stay`,
-    where the word for it is about something else.
-    """
-    if normalise_status(words)[0] == "unknown":
-        return False
-
-    parts = _PARTS.findall(words)
-    at = next((index for index, part in enumerate(parts) if plain(part) in STATUS_OF), None)
-    if at is None or at + 1 == len(parts):
-        return True
-
-    after = parts[at + 1]
-    return not after.isalpha() or plain(after) in _AFTER or plain(after) in STATUS_OF
 
 
 def title_status(title: str) -> str:
