@@ -113,3 +113,18 @@ def test_whether_a_page_is_published_is_no_unclear_date(head: str) -> None:
     text = f"---\n{head}\nstatus: accepted\n---\n# T{BODY}"
     (entry,) = read_document(text, "docs/adr/0007-x.md").entries
     assert entry.problems == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Update:** Superseded by ADR-0009 was considered, and rejected.",
+        "> Note: supersedes ADR-0003 only if ADR-0004 is accepted.",
+    ],
+)
+def test_a_notice_of_what_may_be_states_no_relation(line: str) -> None:
+    text = f"# T\n\nStatus: accepted\n\n{line}{BODY}"
+    (entry,) = read_document(text, "docs/adr/0007-x.md").entries
+    assert entry.status == "accepted"
+    assert {relation.rel for relation in entry.relations} <= {"references"}
+    assert "adr-relation-unsure" in {problem.code for problem in entry.problems}
