@@ -113,7 +113,7 @@ def concerns_of(
         unknown.append((record, evidence, _deciding(record, record.id)))
 
     bare = [_bare(record, judged[record.path]) for record in overlooked(live, judged)]
-    counts = "".join(f" {text}." for text in explorer.unshown(live, judged))
+    counts = "".join(f" {capital(text)}." for text in explorer.unshown(live, judged))
     silent, _ = by_evidence(record for record, _, _ in unknown)
     settle = approval_command(silent) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"

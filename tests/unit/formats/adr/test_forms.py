@@ -82,3 +82,49 @@ def test_a_numbered_log_is_no_decision_of_that_number(title: str) -> None:
     """`4_decisions.md` is the fourth chapter of a feature, not decision 4."""
     text = f"# {title}\n\nStatus: Accepted{BODY}"
     assert read_document(text, "docs/design/mail/4_decisions.md").entries == ()
+
+
+OVER = [
+    ("# [DEPRECATED] Use x", True),
+    ("# Use x (superseded by ADR-0009)", True),
+    ("# Use x (deprecated since 2024)", True),
+    ("# Handle old clients (deprecated endpoints stay)", False),
+    ("# Show [removed] items", False),
+    ("# Answer 410 (Retired) to old addresses", False),
+    ("# T\n\n> Note: this decision is obsolete.", True),
+    ("# T\n\n> 🛑 **Deprecated**: use the queue", True),
+    ("# T\n\n**Note:** Deprecated in favor of the queue", True),
+    ("# T\n\n> Note: rejected orders stay for 30 days.", False),
+    ("# T\n\n**Note:** Deprecated fields stay readable.", False),
+    ("# T\n\nWarning: obsolete clients break.", False),
+    ("# T\n\n⚠️ Retired hosts must be wiped.", False),
+]
+
+
+@pytest.mark.parametrize(("head", "asks"), OVER)
+def test_a_notice_asks_only_where_its_word_is_about_the_decision(head: str, asks: bool) -> None:
+    (entry,) = read_document(f"{head}\n\nStatus: accepted{BODY}", "docs/adr/0007-x.md").entries
+    codes = {problem.code for problem in entry.problems}
+    assert ("adr-relation-unsure" in codes) is asks
+
+
+@pytest.mark.parametrize("head", ["published: true", "published: false\ndate: 2024-05-01"])
+def test_whether_a_page_is_published_is_no_unclear_date(head: str) -> None:
+    text = f"---\n{head}\nstatus: accepted\n---\n# T{BODY}"
+    (entry,) = read_document(text, "docs/adr/0007-x.md").entries
+    assert entry.problems == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Update:** Superseded by ADR-0009 was considered, and rejected.",
+        "> Note: supersedes ADR-0003 only if ADR-0004 is accepted.",
+    ],
+)
+def test_a_notice_of_what_may_be_states_no_relation(line: str) -> None:
+    text = f"# T\n\nStatus: accepted\n\n{line}{BODY}"
+    (entry,) = read_document(text, "docs/adr/0007-x.md").entries
+    assert entry.status == "accepted"
+    assert {relation.rel for relation in entry.relations} <= {"references"}
+    assert "adr-relation-unsure" in {problem.code for problem in entry.problems}

@@ -121,10 +121,12 @@ class _Date(NamedTuple):
 
 def _date(facts: Facts, outline: Outline) -> _Date:
     fact, status_date = facts.first("date"), facts.first("status_date")
-    for candidate in (fact, status_date, outline.changelog_date):
+    # Of a page, not of its decision: `published: true` is no date at all.
+    of_page = facts.first("page_date")
+    for candidate in (fact, status_date, outline.changelog_date, of_page):
         iso = read_date(candidate.raw) if candidate is not None else None
         if candidate is not None and iso is not None:
-            span = candidate.span if candidate is fact else None
+            span = candidate.span if candidate in (fact, of_page) else None
             return _Date(iso, candidate.raw, candidate.style, span)
 
     raw, span = (fact.raw, fact.span) if fact else ("", None)

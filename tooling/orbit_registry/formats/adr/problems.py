@@ -22,7 +22,7 @@ from orbit_registry.formats.adr.relations import (
     unsure_phrases,
     without_label,
 )
-from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.status_line import normalise_status, states_status
 from orbit_registry.formats.adr.unread import title_status
 from orbit_registry.formats.adr.vocabulary import (
     is_of_two_orders,
@@ -119,16 +119,20 @@ def _notices(header: Header, outline: Outline) -> Iterator[Problem]:
     """Yield what says that a decision is over, in its title or in a line, and is no status."""
     lines = header.document.lines
     words = title_status(outline.parts.title)
-    if normalise_status(words)[0] in _OVER and outline.heading is not None:
+    if _says_over(words) and outline.heading is not None:
         yield _no_status(outline.parts.title, outline.heading.position)
 
     for line in header.lines():
         notice = without_label(line.of(header.text))
-        if not notice or normalise_status(notice)[0] not in _OVER:
+        if not notice or not _says_over(notice):
             continue
 
         if not any(phrase.rel == "superseded_by" for phrase in find_phrases(notice)):
             yield _no_status(line.of(header.text), lines.position(line.start))
+
+
+def _says_over(words: str) -> bool:
+    return normalise_status(words)[0] in _OVER and states_status(words)
 
 
 def _no_status(text: str, position: Position) -> Problem:

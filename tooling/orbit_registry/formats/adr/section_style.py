@@ -14,7 +14,12 @@ from orbit_registry.formats.adr.headings import heading_value, section_key, sect
 from orbit_registry.formats.adr.model import HISTORY, Fact
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases
-from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
+from orbit_registry.formats.adr.status_line import (
+    normalise_status,
+    read_statement,
+    states_status,
+    value_facts,
+)
 from orbit_registry.formats.adr.table_style import pairs
 from orbit_registry.formats.markdown import Heading, within
 from orbit_registry.formats.position import Span
@@ -160,8 +165,7 @@ def _latest(header: Header, heading: Heading) -> list[Fact] | None:
             continue
 
         match = _DATED_STATUS.fullmatch(bare)
-        status = match and (match["status"] or match["first"])
-        if match is None or normalise_status(status)[0] == "unknown":
+        if match is None or not _is_of_history(match):
             return None
 
         start = line.start + content.index(bare)
@@ -171,6 +175,11 @@ def _latest(header: Header, heading: Heading) -> list[Fact] | None:
         return None
 
     day, latest = max(lines, key=lambda each: (each[0], each[1].start))
+    if normalise_status(latest.of(text))[0] == "proposed" and any(
+        normalise_status(span.of(text))[0] != "proposed" for _, span in lines
+    ):
+        return None  # `Accepted 2026-05-01`, then `Review 2027-05-01`: a day to come
+
     history = Span(lines[0][1].start, lines[-1][1].end)
     at = text.index(day, latest.start)
     return [
@@ -178,6 +187,14 @@ def _latest(header: Header, heading: Heading) -> list[Fact] | None:
         Fact("date", day, Span(at, at + len(day)), "section"),
         Fact(HISTORY, history.of(text), history, "section"),
     ]
+
+
+def _is_of_history(line: re.Match[str]) -> bool:
+    """Say whether a dated line states a status: `Review of x 2027-05-01` does not."""
+    if line["status"]:
+        return normalise_status(line["status"])[0] != "unknown"
+
+    return states_status(line["first"])
 
 
 def _cell(header: Header, first: Span) -> Span | None:

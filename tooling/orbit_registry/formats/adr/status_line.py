@@ -3,8 +3,9 @@ and the standard status of a word.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import dropwhile
 from urllib.parse import unquote
 
 from orbit_registry.formats.adr.header import whole_line, without_links
@@ -89,6 +90,26 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     return _status(current), targets
 
 
+_PARTS = re.compile(r"[^\W\d_]+|[^\w\s*_]|\d+")
+_AFTER = word_set("after_status")
+
+
+def states_status(words: str) -> bool:
+    """Say whether words state a status: `deprecated since May`, but not `deprecated fields stay`,
+    where the word for it is about something else.
+    """
+    if normalise_status(words)[0] == "unknown":
+        return False
+
+    parts = _PARTS.findall(words)
+    at = next((index for index, part in enumerate(parts) if plain(part) in STATUS_OF), None)
+    if at is None or at + 1 == len(parts):
+        return True
+
+    after = parts[at + 1]
+    return not after.isalpha() or plain(after) in _AFTER or plain(after) in STATUS_OF
+
+
 def is_open_choice(raw: str) -> bool:
     """Say whether a status is still the template's: `{accepted | superseded by [x](x.md)}`."""
     bare = raw.strip()
@@ -155,7 +176,10 @@ def _status(text: str) -> Status:
 
         status = STATUS_OF.get(word)
         if status is not None:
-            after = _after_both(label) if status == "proposed" else None
+            after = _predicate(words[index:]) if word in _QUALIFIERS else None
+            if after is None and status == "proposed":
+                after = _after_both(label)
+
             if after is not None:
                 return after
 
@@ -170,6 +194,20 @@ def _status(text: str) -> Status:
             return "unknown"
 
     return "unknown"
+
+
+_VERBS = frozenset({"is", "was", "has", "been", "now"})
+
+
+def _predicate(words: Sequence[str]) -> Status | None:
+    """Return the status that words state of their first one: `proposal was accepted`."""
+    after = list(dropwhile(_VERBS.__contains__, words[1:]))
+    has_verb = len(after) < len(words) - 1
+    statuses = {STATUS_OF[word] for word in after if word in STATUS_OF}
+    if not has_verb or len(statuses) != 1 or after[0] not in STATUS_OF:
+        return None
+
+    return statuses.pop()
 
 
 def _first_word(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.status_line import normalise_status
+from orbit_registry.formats.adr.status_line import states_status
 from orbit_registry.formats.untrusted import cut
 
 _HEADING = re.compile(r"\n#{1,6}[ ]")
@@ -40,7 +40,7 @@ _AT_TOP = {
 
 
 def title_status(title: str) -> str:
-    """Return the word in brackets that a title begins or ends with: `Use x (superseded)`."""
+    """Return the words in brackets that a title begins or ends with: `Use x (superseded)`."""
     match = _IN_TITLE.search(f"# {title}")
     return match["words"] if match else ""
 
@@ -62,7 +62,7 @@ def unread_status(text: str) -> tuple[str, str]:
 def _words_in(text: str, form: re.Pattern[str], *, only_known: bool) -> str:
     for match in form.finditer(text):
         words = " ".join(match["words"].split())
-        if not only_known or normalise_status(words)[0] != "unknown":
+        if not only_known or states_status(words):
             return words
 
     return ""
