@@ -169,6 +169,16 @@ def test_a_kind_that_contradicts_itself_is_refused(folder: Path, name: str) -> N
     assert words in caught.value.message + (caught.value.hint or "")
 
 
+def test_a_kind_whose_records_of_agents_are_pushed_is_read(folder: Path) -> None:
+    file = folder / "kind.yaml"
+    text = file.read_text("utf-8")
+    old = "initial: {human: running, agent: planned}"
+    assert old in text
+    file.write_text(text.replace(old, "initial: {human: running, agent: running}"), "utf-8")
+
+    assert load_kinds(folder.parent)["experiment"].initial["agent"] == "running"
+
+
 @pytest.mark.parametrize("name", ["kind.yaml", "schema.json"])
 @pytest.mark.parametrize("harm", ["link", "link to nothing", "linked folder", "pipe", "folder"])
 def test_a_kind_is_made_of_files_of_its_own(folder: Path, name: str, harm: str) -> None:

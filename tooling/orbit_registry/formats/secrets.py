@@ -45,7 +45,7 @@ class _Form:
 def _forms() -> Iterator[_Form]:
     for row in _TABLE["prefixes"]:
         prefix = row["prefix"]
-        body = f"[{row['body']}]{{{row['least']},{_LONGEST_BODY}}}"
+        body = f"(?P<body>[{row['body']}]{{{row['least']},{_LONGEST_BODY}}})"
         needle = row.get("needle") or f"{re.escape(prefix[-1])}(?<={re.escape(prefix)})"
         value = "" if row.get("proof") else "body"
         form = rf"{re.escape(prefix)}{body}(?![A-Za-z0-9])"
@@ -230,6 +230,11 @@ def _is_mixed(value: str) -> bool:
     return has_both and _entropy(value) >= _LEAST_OF_FORM
 
 
+def _is_body(value: str) -> bool:
+    """Say whether what follows a prefix is mixed, and no name of code: `fw_updateAllTables2`."""
+    return _is_mixed(value) and not _compiled(_NAME_OF_CODE).fullmatch(value)
+
+
 def _is_given(value: str) -> bool:
     """Say whether a value that a command or a URL gives is mixed, and no example."""
     return _is_mixed(value) and not _is_harmless(value)
@@ -265,10 +270,12 @@ _START = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-F]{2}))"
 """Where a form may begin: after no letter or digit, but for that of an escape in a URL."""
 _VALUES = tuple(dict.fromkeys(_GROUP.findall(" ".join(form.pattern for form in _FORMS))))
 """The groups of forms whose value is judged."""
+_NAME_OF_CODE = r"(?:[_-]{0,3}+(?:[A-Z]?[a-z]++|[A-Z]{3,}+))++[_-]?[0-9]{1,2}"
+"""Words in capitals, small letters or both, and a number."""
 _LEAST_OF_NAMED = 8
 _JUDGES: Mapping[str, Callable[[str], bool]] = {
     "": lambda value: True,
-    "body": _is_mixed,
+    "body": _is_body,
     "random": _is_given,
     "named": _is_named,
     "basic": _is_basic,
