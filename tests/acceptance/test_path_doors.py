@@ -17,14 +17,17 @@ from tests.files import commit, write
 
 from orbit_registry.matching.explain import explain
 from orbit_registry.matching.match import current_index, match
+from orbit_registry.model import fields
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.snapshot.export import export_snapshot
 
 TABLE = yaml.safe_load((Path(__file__).parents[1] / "cases/path_doors.yaml").read_text("utf-8"))
 CASES = [pytest.param(path, ids, id=what) for what, path, ids in TABLE["cases"]]
+ALL = [pytest.param(path, ids, id=what) for what, path, ids in TABLE["all"]]
 DOCUMENT = "# {}. {}\n\n## Status\n\n{}\n\n## Context\n\nDisks fail.\n\n## Decision\n\nWe do.\n"
 SQL = "SELECT id FROM scope_match(?) WHERE phase = 'live' ORDER BY id"
+EVERY = "SELECT id FROM scope_match(?) ORDER BY id"
 IN_FORCE = [f"ADR-{row[0]:04}" for row in TABLE["records"] if row[2] == "Accepted"]
 COUNTS = ("No decision names", "1 record applies", "2 records apply")
 SHOWN = ("pushed", "rule", "link")
@@ -86,6 +89,22 @@ def test_search(registry: Registry, path: str, ids: list[str]) -> None:
     printed = orbit(registry.workspace.root, "search", "--path", path, "--format", "json")
     hits = json.loads(printed)["data"]["hits"]
     assert sorted(hit["id"] for hit in hits) == ids
+
+
+@pytest.mark.parametrize(("path", "ids"), ALL)
+def test_what_is_not_in_force_is_there_on_request(
+    registry: Registry, path: str, ids: list[str]
+) -> None:
+    root = registry.workspace.root
+    hits = json.loads(orbit(root, "search", "--path", path, "--all", "--format", "json"))
+    assert sorted(hit["id"] for hit in hits["data"]["hits"]) == ids
+
+    matches = match(registry.workspace, [path], everything=True)
+    assert sorted(entry.row.values[fields.ID] for entry in matches) == ids
+
+    with duckdb.connect(str(registry.sync().path), read_only=True) as connection:
+        rows = connection.execute(EVERY, [path]).fetchall()
+    assert [row[0] for row in rows] == ids
 
 
 @pytest.mark.parametrize(("path", "ids"), CASES)
