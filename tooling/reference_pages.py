@@ -20,11 +20,11 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers import table
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import Argument, form_of, schema_of
-from orbit_registry.answers.table import Operation
-from orbit_registry.cli.main import KINDS, command_lines, jobs, orbit
+from orbit_registry.doors.answers import table
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import Argument, form_of, schema_of
+from orbit_registry.doors.answers.table import Operation
+from orbit_registry.doors.cli.main import KINDS, command_lines, jobs, orbit
 from orbit_registry.registry import Registry
 from orbit_registry.seams import kind_folders
 

@@ -22,8 +22,8 @@ from tests.acceptance.browsing import Tab
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
-from orbit_registry.cli.main import run
-from orbit_registry.importers.importer import import_from
+from orbit_registry.doors.cli.main import run
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 

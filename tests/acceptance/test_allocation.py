@@ -92,7 +92,7 @@ def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "adr",
         "add",
         "--title",
@@ -118,7 +118,7 @@ def test_the_number_of_a_trial_that_was_thrown_away_says_how_to_free_it(git_repo
         ).stdout
 
     def add(title: str) -> str:
-        return run(sys.executable, "-m", "orbit_registry.cli.main", "adr", "add", title)
+        return run(sys.executable, "-m", "orbit_registry.doors.cli.main", "adr", "add", title)
 
     Registry.init(git_repo)
     add("Try it")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.config import read_config
 

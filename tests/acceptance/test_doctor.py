@@ -18,8 +18,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.agents.agent import load_agent
-from orbit_registry.cli.main import run
-from orbit_registry.install import install as installation
+from orbit_registry.agents.install import install as installation
+from orbit_registry.doors.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -206,7 +206,7 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
         workspace,
         "config",
         "merge.orbit-log.driver",
-        f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O',
+        f'"{sys.executable}" -m orbit_registry.doors.cli.main merge-driver %O',
     )
     assert "imports Python files from the top" in found(examined(capsys, 1), "problem", "git")
     assert "lines are missing" in found(data, "warning", "git")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.files import commit, make_workspace, write, write_learning
 
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]

@@ -17,7 +17,7 @@ from tests.acceptance.hook.replies import ids_in
 from tests.files import CONFIG, commit, make_workspace, write, write_learning
 
 from orbit_registry.agents.agent import load_agent
-from orbit_registry.install import install as installation
+from orbit_registry.agents.install import install as installation
 from orbit_registry.model.reach import SKIPS, TRIAL
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import open_workspace

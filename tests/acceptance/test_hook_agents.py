@@ -17,10 +17,10 @@ from jsonschema import Draft7Validator
 from tests.files import write, write_learning
 
 from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent, Scope, hook_agents, load_agent
+from orbit_registry.agents.install import install as installation
+from orbit_registry.agents.install.trial import filled, judged
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.render import BY_TITLE
-from orbit_registry.install import install as installation
-from orbit_registry.install.trial import filled, judged
 from orbit_registry.matching.match import current_index
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace

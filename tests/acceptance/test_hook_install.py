@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from orbit_registry.agents.agent import load_agent
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+ORBIT = [sys.executable, "-m", "orbit_registry.doors.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 """A busy machine is no bug: what is tested is what the hook says, not how soon."""
 TEXT = "Look before you leap"

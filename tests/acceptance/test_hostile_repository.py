@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.files import commit, write, write_learning
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.index import open_index
 from orbit_registry.operations.adr import NewAdr
@@ -277,7 +277,7 @@ def test_a_pipe_in_place_of_the_lock_blocks_no_writer(repo: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "learning",
         "add",
         "--summary",
@@ -297,7 +297,7 @@ def test_a_pipe_in_place_of_a_file_blocks_no_reader(repo: Path, name: str, code:
     os.mkfifo(pipe)
 
     done = subprocess.run(
-        [sys.executable, "-m", "orbit_registry.cli.main", "sync"],
+        [sys.executable, "-m", "orbit_registry.doors.cli.main", "sync"],
         timeout=30,
         check=False,
         stdin=subprocess.DEVNULL,

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.errors import AmbiguousIdError
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
-from orbit_registry.importers.importer import import_from
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.import_report import TakeoverReport

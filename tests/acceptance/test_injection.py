@@ -14,7 +14,7 @@ import jinja2
 import pytest
 from tests.files import events
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.injection import (
     AgentRegistry,
     AgentRenderer,

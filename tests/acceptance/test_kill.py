@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author

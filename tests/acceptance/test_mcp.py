@@ -25,14 +25,14 @@ from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 from tests.conftest import Git  # noqa: E402
 from tests.files import configure  # noqa: E402
 
-from orbit_registry.answers.call import Caller  # noqa: E402
-from orbit_registry.mcp.dispatch import reply  # noqa: E402
+from orbit_registry.doors.answers.call import Caller  # noqa: E402
+from orbit_registry.doors.mcp.dispatch import reply  # noqa: E402
 from orbit_registry.registry import Registry  # noqa: E402
 from orbit_registry.workspace.author import Author  # noqa: E402
 
 PERSON = Author("Ada Example", "human")
 TOKEN = "a-token-of-this-test"
-PROGRAM = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "serve"]
+PROGRAM = [sys.executable, "-m", "orbit_registry.doors.cli.main", "mcp", "serve"]
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,

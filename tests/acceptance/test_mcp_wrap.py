@@ -23,7 +23,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 
 PERSON = Author("Ada Example", "human")
-WRAP = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "wrap"]
+WRAP = [sys.executable, "-m", "orbit_registry.doors.cli.main", "mcp", "wrap"]
 PATIENT = ("--timeout", "60000")
 """A busy machine is no bug: what is tested is what is added, not how soon."""
 ANSWERS = """

@@ -167,13 +167,9 @@ def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -
 
 def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
     tree.learning("ccccc", ["src/**"])
-    program = (
-        "from orbit_registry.cli.main import main\nmain(['match', 'src/a.py', '--format', 'json'])"
-    )
+    command = [sys.executable, "-m", "orbit_registry", "match", "src/a.py", "--format", "json"]
     running = [
-        subprocess.Popen(
-            [sys.executable, "-c", program], cwd=tree.root, stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen(command, cwd=tree.root, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     answers = [json.loads(row.communicate()[0])["data"]["matches"] for row in running]

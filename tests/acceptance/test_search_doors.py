@@ -14,7 +14,7 @@ from tests.acceptance.browsing import served
 from tests.acceptance.browsing import tab as tab_of
 from tests.acceptance.conftest import orbit
 
-from orbit_registry.cli.main import main
+from orbit_registry.doors.cli.main import main
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 

@@ -17,7 +17,7 @@ from tests.acceptance import browsing
 from tests.acceptance.browsing import DESK, PHONE
 from tests.acceptance.conftest import real_repository
 
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry

@@ -19,7 +19,7 @@ from tests.conftest import Git
 from tests.files import configure, write
 
 from orbit_registry.checks import engine
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.freshness.verify import Verification
 from orbit_registry.operations.init import setup_workspace

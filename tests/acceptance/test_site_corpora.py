@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from tests.acceptance.conftest import real_repository
 
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry

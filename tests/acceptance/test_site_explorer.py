@@ -29,7 +29,7 @@ from orbit_registry.site.explorer import form_of
 ORBIT = (
     sys.executable,
     "-c",
-    "import sys; from orbit_registry.cli.main import main; sys.exit(main())",
+    "import sys; from orbit_registry.doors.cli.main import main; sys.exit(main())",
 )
 CASES = Path(__file__).parents[1] / "cases"
 SCRIPT = Path(__file__).parents[2] / "site-overrides/assets/orbit/explorer.js"

@@ -17,7 +17,7 @@ from tests.acceptance.site_cases import CASES, copied, with_every_kind
 from tests.conftest import Git
 from tests.files import configure, write
 
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry

@@ -15,7 +15,7 @@ from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 from tests.files import write
 
-from orbit_registry.cli.main import main
+from orbit_registry.doors.cli.main import main
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.output import SiteResult

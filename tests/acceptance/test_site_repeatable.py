@@ -18,7 +18,7 @@ from tests.conftest import Git
 from orbit_registry.errors import RefusedError, WriteError
 from orbit_registry.site.output import JOURNAL, MANIFEST, TEMPORARY
 
-ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
+ORBIT = (sys.executable, "-m", "orbit_registry.doors.cli.main")
 DATABASE = ("snapshot.duckdb", MANIFEST)
 """The file that says when it was made, and the one that holds its digest."""
 RECORD = ".orbit/adrs/ADR-0003/adr.yaml"

@@ -21,7 +21,7 @@ from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 from tests.files import configure, write, write_learning
 
-from orbit_registry.cli.main import main
+from orbit_registry.doors.cli.main import main
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.rank import rank_order
 from orbit_registry.registry import Registry

@@ -18,7 +18,7 @@ from tests.acceptance.browsing import Tab
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 
-ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
+ORBIT = (sys.executable, "-m", "orbit_registry.doors.cli.main")
 WAIT_MS = 60_000
 ADR = ".orbit/adrs/ADR-0003/adr.yaml"
 BOX = "pre.orbit-live"

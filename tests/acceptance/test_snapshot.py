@@ -63,7 +63,7 @@ def watch(event, details):
         count += 1
         if count == nth:
             os.kill(os.getpid(), signal.SIGKILL)
-from orbit_registry.cli.main import main
+from orbit_registry.doors.cli.main import main
 sys.addaudithook(watch)
 sys.exit(main())
 """

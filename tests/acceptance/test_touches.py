@@ -11,8 +11,8 @@ import pytest
 from tests.acceptance.conftest import orbit
 from tests.files import commit, make_workspace, write
 
-from orbit_registry.answers.call import Caller
-from orbit_registry.mcp.dispatch import reply
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 OLD = """## Context

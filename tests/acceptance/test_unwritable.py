@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
@@ -134,7 +134,7 @@ def test_derived_files_of_a_read_only_tree_go_elsewhere(
 
 
 def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
-    orbit = [sys.executable, "-m", "orbit_registry.cli.main"]
+    orbit = [sys.executable, "-m", "orbit_registry.doors.cli.main"]
     Registry.init(git_repo)
     add = [
         "learning",

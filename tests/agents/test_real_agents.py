@@ -19,7 +19,7 @@ from tests.agents.model import Model, Tool, listening
 
 from orbit_registry.agents.agent import Scope, load_agent
 
-ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
+ORBIT = (sys.executable, "-m", "orbit_registry.doors.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
 """Where the agents' programs are: a folder `node_modules/.bin`."""
 SUMMARY = "Uploads retry three times"

@@ -32,13 +32,13 @@ from tests.files import make_workspace, write, write_learning
 from orbit_measure.names import tasks_of
 from orbit_measure.walk import MemorySession
 from orbit_registry.agents.transcripts import ids_in
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.hook.context import Context
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.importers.importer import import_from
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.sync import sync_index
 from orbit_registry.model.reach import CODE, TOOL

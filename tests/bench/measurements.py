@@ -26,7 +26,7 @@ from tests.bench.synthetic import (
 ORBIT = (
     sys.executable,
     "-c",
-    "import sys; from orbit_registry.cli.main import main; sys.exit(main())",
+    "import sys; from orbit_registry.doors.cli.main import main; sys.exit(main())",
 )
 BENCH = Path(__file__).parent
 Prepare = Callable[[Path, int], None]

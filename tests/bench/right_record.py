@@ -21,10 +21,10 @@ from typing import Any
 from tests.bench.recall import interval
 
 from orbit_measure.prove import unrelated_texts
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.hook import client
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.question import records_by_words
-from orbit_registry.importers.importer import import_from
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.fields import ID
 from orbit_registry.registry import Registry

@@ -18,7 +18,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 
 CASES = Path(__file__).parents[1] / "cases" / "mcp"
-SERVER = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "serve", "--root"]
+SERVER = [sys.executable, "-m", "orbit_registry.doors.cli.main", "mcp", "serve", "--root"]
 SECONDS = 300
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import uvicorn
 
-from orbit_registry.mcp.http import LOOPBACK, application
-from orbit_registry.mcp.server import McpServer, begin_serving
+from orbit_registry.doors.mcp.http import LOOPBACK, application
+from orbit_registry.doors.mcp.server import McpServer, begin_serving
 
 
 def main(root: Path) -> None:

@@ -159,6 +159,12 @@ def test_each_room_is_described() -> None:
     assert sorted(described) == sorted([*rooms, *SHIPPED])
 
 
+def test_a_stranger_meets_at_most_sixteen_rooms() -> None:
+    """More are a sign that a subject stands in two places."""
+    folders = {path.parent for path in PACKAGE.glob("*/__init__.py")}
+    assert len(folders) <= 16
+
+
 def test_each_function_of_the_flows_exists() -> None:
     rooms = "|".join(room for layer in layers() for room in layer)
     for dotted in re.findall(rf"`((?:{rooms})(?:\.\w+)+)(?:\([^`]*\))?`", PAGE.read_text("utf-8")):

@@ -23,7 +23,7 @@ sys.path[:] = [each for each in sys.path if each != {tooling!r}]
 """What each process without an extra starts with: the checkout is not looked at."""
 PROGRAM = """\
 import contextlib, io, json, sys
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 results = {}
 for words in json.loads(sys.argv[1]):
     out = io.StringIO()

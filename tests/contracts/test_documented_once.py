@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from orbit_registry.checks.check import all_checks
-from orbit_registry.cli.main import HIDDEN, orbit
+from orbit_registry.doors.cli.main import HIDDEN, orbit
+from orbit_registry.doors.mcp.tools import PREFIX, available_tools
 from orbit_registry.hook import events
-from orbit_registry.mcp.tools import PREFIX, available_tools
 from orbit_registry.seams import Extra, extras
 from orbit_registry.workspace.config import config_schema
 from reference_pages import HELP

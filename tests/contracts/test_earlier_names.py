@@ -10,9 +10,9 @@ from typing import Any
 import click
 import pytest
 
-from orbit_registry.cli.main import HIDDEN, orbit
+from orbit_registry.doors.cli.main import HIDDEN, orbit
+from orbit_registry.doors.mcp.tools import available_tools
 from orbit_registry.formats.yaml import load
-from orbit_registry.mcp.tools import available_tools
 
 CASES: Any = load(
     (Path(__file__).parents[1] / "cases/names_0_1_0.yaml").read_text(encoding="utf-8")

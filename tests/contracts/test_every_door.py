@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from tests.acceptance.cli.conftest import BODY, Shell
 
-from orbit_registry.answers import table
-from orbit_registry.answers.answer import answer_of
-from orbit_registry.answers.arguments import Argument
-from orbit_registry.answers.call import Caller
-from orbit_registry.answers.table import Operation
-from orbit_registry.cli.main import run
+from orbit_registry.doors.answers import table
+from orbit_registry.doors.answers.answer import answer_of
+from orbit_registry.doors.answers.arguments import Argument
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.answers.table import Operation
+from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 CALLS: Mapping[str, Mapping[str, Any]] = {

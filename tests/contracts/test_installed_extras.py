@@ -14,9 +14,9 @@ INSTALLED = Path(__file__).parents[1] / "cases/extras/installed"
 PROGRAM = """\
 import contextlib, io, json, sys
 sys.dont_write_bytecode = True
-from orbit_registry.answers.call import Caller
-from orbit_registry.cli.main import run
-from orbit_registry.mcp.dispatch import reply
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 results = {}
 for words in json.loads(sys.argv[1]):

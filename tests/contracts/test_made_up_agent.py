@@ -32,7 +32,7 @@ def orbit(site: Path, git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments]
+        command = [sys.executable, "-m", "orbit_registry.doors.cli.main", *arguments]
         return subprocess.run(command, cwd=git_repo, capture_output=True, text=True, check=True)
 
     run("init", "--yes")

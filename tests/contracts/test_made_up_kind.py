@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.files import configure
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.model.kind import SHIPPED, load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.repository.writer import create_record
@@ -203,7 +203,14 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
 
     def orbit(*arguments: str, code: int = 0) -> Any:
-        command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments, "--format", "json"]
+        command = [
+            sys.executable,
+            "-m",
+            "orbit_registry.doors.cli.main",
+            *arguments,
+            "--format",
+            "json",
+        ]
         ended = subprocess.run(
             command, cwd=git_repo, env=environment, capture_output=True, text=True, check=False
         )

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from orbit_registry import exporters, importers
 from orbit_registry.checks import rules
 from orbit_registry.checks.check import all_checks, check_of
-from orbit_registry.cli.main import run
-from orbit_registry.importers.importer import import_from
+from orbit_registry.doors.cli.main import run
+from orbit_registry.exchange import exporters, importers
+from orbit_registry.exchange.importers.importer import import_from
 
 CHECK = '''
 from orbit_registry.checks.check import check
@@ -68,7 +68,7 @@ def test_a_check_is_found_by_its_file(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 EXPORTER = """
-from orbit_registry.exporters.rules import RuleFormat
+from orbit_registry.exchange.exporters.rules import RuleFormat
 
 
 def head(globs):

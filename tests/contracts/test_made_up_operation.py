@@ -12,12 +12,12 @@ import pytest
 from tests.acceptance.cli.conftest import Shell
 
 import reference_pages
-from orbit_registry import answers
-from orbit_registry.answers import table
-from orbit_registry.answers.call import Caller
-from orbit_registry.cli.main import run
-from orbit_registry.mcp import operations
-from orbit_registry.mcp.dispatch import reply
+from orbit_registry.doors import answers
+from orbit_registry.doors.answers import table
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.mcp import operations
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 CASE = Path(__file__).parent.parent / "cases/operations"
@@ -44,8 +44,8 @@ def shell(
     for cached in (table.rows, operations.operations_with_tools):
         cached.cache_clear()
 
-    sys.modules.pop("orbit_registry.answers.madeup", None)
-    table.ENTRIES.pop("orbit_registry.answers.madeup.weigh", None)
+    sys.modules.pop("orbit_registry.doors.answers.madeup", None)
+    table.ENTRIES.pop("orbit_registry.doors.answers.madeup.weigh", None)
 
 
 def test_help_lists_it_and_says_what_it_takes(shell: Shell) -> None:

@@ -14,7 +14,7 @@ from tests.contracts.test_documented_once import DOCS, PAGES, ROOT, settings
 from orbit_import_orbit.files import LONGEST_SUMMARY
 from orbit_measure.prove import MEASURES
 from orbit_registry.agents.agent import JsonHooks, hook_agents, load_agent
-from orbit_registry.cli.main import orbit
+from orbit_registry.doors.cli.main import orbit
 from orbit_registry.hook import client
 from orbit_registry.model.freshness import WINDOWS
 from orbit_registry.model.kind import load_kinds

@@ -148,15 +148,15 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 STARTS = {
     "orbit_registry/workspace/trusted_commands.py": "what the configuration names, if allowed",
-    "orbit_registry/resources/run.py": "a script that was reviewed, when somebody runs it",
+    "orbit_registry/exchange/resources/run.py": "a script that was reviewed, when somebody runs it",
     "orbit_registry/workspace/git.py": "git",
     "orbit_registry/site/generate.py": "the site's generator, by our interpreter",
     "orbit_registry/site/npm.py": "npm, in an empty folder",
-    "orbit_registry/install/trial.py": "the hook that we would install",
+    "orbit_registry/agents/install/trial.py": "the hook that we would install",
     "orbit_registry/hook/refresh.py": "ourselves",
-    "orbit_registry/cli/encoding.py": "ourselves, with UTF-8 names of files",
+    "orbit_registry/doors/cli/encoding.py": "ourselves, with UTF-8 names of files",
     "orbit_fleet/collect.py": "ourselves, for one repository",
-    "orbit_registry/mcp/proxy.py": "the server that its command line names",
+    "orbit_registry/doors/mcp/proxy.py": "the server that its command line names",
 }
 """Every module that starts a program, and which."""
 _STARTERS = re.compile(
@@ -226,7 +226,8 @@ def test_hints_are_short_and_not_empty() -> None:
 def test_commands_print_through_one_writer() -> None:
     """It makes hidden characters visible, and no line a command to a runner of CI."""
     printing = re.compile(r"click\.s?echo\(|(?<![\w.])print\(|sys\.stdout\.write\(")
-    modules = [path for path in SOURCES if path.parent == TOOLING / "orbit_registry" / "cli"]
+    commands = TOOLING / "orbit_registry/doors/cli"
+    modules = [path for path in SOURCES if path.parent == commands]
     assert [path.name for path in modules if printing.search(path.read_text("utf-8"))] == [
         "writer.py"
     ]

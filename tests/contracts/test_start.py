@@ -30,7 +30,7 @@ def loaded_by(arguments: list[str], folder: Path, among: tuple[str, ...] = HEAVY
     """
     program = (
         "import sys\n"
-        "from orbit_registry.cli.main import run\n"
+        "from orbit_registry.doors.cli.main import run\n"
         f"code = run({arguments!r})\n"
         f"print('loaded', *[name for name in {among!r} if name in sys.modules])\n"
         "sys.exit(code)"

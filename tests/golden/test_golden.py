@@ -28,8 +28,8 @@ from tests.acceptance.hook.conftest import run_client
 from tests.acceptance.site_cases import copied, with_every_kind
 
 import orbit_registry
-from orbit_registry.cli.main import run
-from orbit_registry.doctor.examine import LIBRARIES
+from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.doctor.examine import LIBRARIES
 
 HERE = Path(__file__).parent
 UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away

@@ -26,7 +26,7 @@ from typing import Self
 import pytest
 from tests.golden.test_golden import UPDATE, check_envelope, normalised
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.model.ids import CROCKFORD
 from orbit_registry.operations import lifecycle
 from orbit_registry.repository import writer

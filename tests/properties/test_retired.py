@@ -21,17 +21,17 @@ from hypothesis import strategies as st
 
 from orbit_loop.pitch import pitch
 from orbit_loop.plan import plan_brief, plan_text
-from orbit_registry.answers.call import Caller
-from orbit_registry.cli.main import run
-from orbit_registry.exporters.rules import plan
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.mcp.dispatch import reply
+from orbit_registry.doors.mcp.prompts import START, prompt_text, resource_page, resource_text
+from orbit_registry.exchange.exporters.rules import plan
 from orbit_registry.formats.hosting import Forge
 from orbit_registry.hook.context import Context
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.injection import LearningsContextInjector
 from orbit_registry.matching.match import current_index
-from orbit_registry.mcp.dispatch import reply
-from orbit_registry.mcp.prompts import START, prompt_text, resource_page, resource_text
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.reach import PROMPT, SESSION, TOOL
 from orbit_registry.model.record import Record

@@ -9,13 +9,13 @@ from orbit_enforce.enforce import record_of_file, try_checks
 from orbit_enforce.levels import promote as raise_level
 from orbit_enforce.replay import replay_check
 from orbit_enforce.spec import DecisionCheck, check_named
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
 from orbit_registry.checks.lines import diagnostic_lines
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.render.blocks import Block
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.render.blocks import Block
 
 SHOWN = 20
 

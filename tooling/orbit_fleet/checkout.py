@@ -32,7 +32,7 @@ from orbit_registry.errors import (
     UsageError,
     WorkspaceNotFoundError,
 )
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.init import setup_workspace

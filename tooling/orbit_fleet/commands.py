@@ -33,9 +33,9 @@ from orbit_fleet.search import (
 )
 from orbit_fleet.sources import sources_in
 from orbit_fleet.update import Update, update
-from orbit_registry.answers.agents import INSTALL_MCP
-from orbit_registry.answers.exports import need_site
-from orbit_registry.cli.output import (
+from orbit_registry.doors.answers.agents import INSTALL_MCP
+from orbit_registry.doors.answers.exports import need_site
+from orbit_registry.doors.cli.output import (
     emit,
     format_option,
     open_registry,
@@ -43,7 +43,7 @@ from orbit_registry.cli.output import (
     progress_display,
     warn_of_unread,
 )
-from orbit_registry.cli.writer import give
+from orbit_registry.doors.cli.writer import give
 from orbit_registry.errors import LakeError, UsageError, did_you_mean, plural
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 

@@ -18,12 +18,12 @@ from mcp.shared.exceptions import MCPError
 from orbit_fleet.engines import query
 from orbit_fleet.lake import Lake
 from orbit_fleet.search import applying, hits_text, matches_text, record, record_text, search
-from orbit_registry.answers.answer import Answer
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.mcp.dispatch import Reply, checked_reply, refusal, refuse_arguments
+from orbit_registry.doors.mcp.server import listed_tool, result_of
+from orbit_registry.doors.mcp.tool import Arguments, Tool
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats import yaml
-from orbit_registry.mcp.dispatch import Reply, checked_reply, refusal, refuse_arguments
-from orbit_registry.mcp.server import listed_tool, result_of
-from orbit_registry.mcp.tool import Arguments, Tool
 from orbit_registry.snapshot.query import QueryResult
 
 INSTRUCTIONS = (

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 
 
 @operation("learning migrate-layout", writes=True)

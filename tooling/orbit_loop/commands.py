@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.table import by_method
-from orbit_registry.cli.kind import kind_group
-from orbit_registry.cli.operations import command_of
-from orbit_registry.cli.writer import say
+from orbit_registry.doors.answers.table import by_method
+from orbit_registry.doors.cli.kind import kind_group
+from orbit_registry.doors.cli.operations import command_of
+from orbit_registry.doors.cli.writer import say
 
 
 def retro_group() -> click.Group:

@@ -11,6 +11,7 @@ from typing import Any
 from orbit_loop.plan import ask_sources, capacity, outcomes_of, recent_retros
 from orbit_loop.retro import failures
 from orbit_loop.retro.form import COMPLETED
+from orbit_registry.checks.review.review import decide
 from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import events
@@ -18,7 +19,6 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.guard import BY_A_PERSON
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.review.review import decide
 from orbit_registry.workspace.author import Author, Review
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.workspace import Workspace

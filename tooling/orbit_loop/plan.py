@@ -17,6 +17,7 @@ from orbit_loop.retro import failures
 from orbit_loop.retro.ensure import refuse_constant
 from orbit_loop.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, Outcome, recorded_outcome
 from orbit_loop.retro.keep import KIND as RETRO
+from orbit_registry.checks.review.review import queue
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
@@ -24,7 +25,6 @@ from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
-from orbit_registry.review.review import queue
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
 from orbit_registry.workspace.trusted_commands import run_program

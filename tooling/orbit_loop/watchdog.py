@@ -13,7 +13,8 @@ from orbit_loop.log import LoopLog
 from orbit_loop.loop import TURN_END, loop_log, turns
 from orbit_loop.retro.failures import KIND as FAILURE
 from orbit_loop.retro.failures import target_of
-from orbit_registry.doctor.examine import Finding, Report
+from orbit_registry.checks.review.review import queue
+from orbit_registry.doors.doctor.examine import Finding, Report
 from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.hook.project import private_folder
@@ -25,7 +26,6 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.review.review import queue
 from orbit_registry.snapshot.sync import last_built, sync
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import read_bytes, write_atomic

@@ -12,10 +12,10 @@ from orbit_measure.effect import effect
 from orbit_measure.figures import percent
 from orbit_measure.usage import Usage, stamp
 from orbit_measure.usage import stats as counted
-from orbit_registry.answers.answer import Answer, answer_of
-from orbit_registry.answers.arguments import EARLIER, Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer, answer_of
+from orbit_registry.doors.answers.arguments import EARLIER, Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NAME, NAMES

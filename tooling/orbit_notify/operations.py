@@ -1,8 +1,8 @@
 """`orbit events export`: the event log as OpenTelemetry spans."""
 
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError, plural
 
 

@@ -1,5 +1,5 @@
 """`python -m orbit_registry`: the command `orbit`."""
 
-from orbit_registry.cli.main import main
+from orbit_registry.doors.cli.main import main
 
 main()

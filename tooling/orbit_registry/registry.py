@@ -23,7 +23,6 @@ from orbit_registry.workspace.journal import WRITTEN_ROOTS, unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.briefs.brief import Brief
     from orbit_registry.checks.check import Announce
     from orbit_registry.checks.duplicates import Neighbour
     from orbit_registry.checks.engine import CheckOutcome, Fix
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching import match as matches
+    from orbit_registry.matching.brief import Brief
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
     from orbit_registry.matching.suggest import Proposal
@@ -88,7 +88,7 @@ class Registry(Verbs):
         repository. `on_step` gets what is done next; `on_progress` also how much of it is done, of
         how much.
         """
-        from orbit_registry.importers.importer import import_and_baseline
+        from orbit_registry.exchange.importers.importer import import_and_baseline
 
         steps: list[str] = []
 
@@ -282,7 +282,7 @@ class Registry(Verbs):
 
     def touches(self, new: Record) -> list[Touch]:
         """Return the decisions on the same question as a new one, the nearest first."""
-        from orbit_registry.review.touched import touched_by
+        from orbit_registry.checks.review.touched import touched_by
 
         return touched_by(self.workspace, self.reading.filled, [new])[0]
 
@@ -352,7 +352,7 @@ class Registry(Verbs):
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False
     ) -> Record:
         """Set a record's status, as its kind allows; `review` is the decision on a pending one."""
-        from orbit_registry.review.review import transition
+        from orbit_registry.checks.review.review import transition
 
         return transition(
             self.refresh(), self._found(any_id), to, self.author(), review, dry_run=dry_run
@@ -482,7 +482,7 @@ class Registry(Verbs):
         project: str = "",
     ) -> Brief:
         """Return what an agent needs before it starts; logged as shown."""
-        from orbit_registry.briefs import brief
+        from orbit_registry.matching import brief
 
         self.refresh()
         request = brief.BriefRequest(paths, tags, agent, task, task_class, text, session, project)

@@ -84,7 +84,7 @@ class Extra:
     """What people call it: `loop`."""
 
     operations: Sequence[str] = ()
-    """Modules with operations, `@operation(…)`, for all doors; see `answers.table`."""
+    """Modules with operations, `@operation(…)`, for all doors; see `doors.answers.table`."""
 
     checks: Sequence[str] = ()
     """Modules with checks of the gate, `@check(…)`; see `checks.check`."""
@@ -96,16 +96,16 @@ class Extra:
     """Functions for options of the core's commands: `check --loop`, `brief --for plan`."""
 
     tools: str = ""
-    """The package whose `tools.yaml` has the words of its MCP tools; see `mcp/tools.yaml`."""
+    """The package whose `tools.yaml` has the words of its MCP tools; see `doors/mcp/tools.yaml`."""
 
     kinds: str = ""
     """The package whose folder `kinds` has a folder for each kind of record; see `model.kind`."""
 
     importers: Sequence[str] = ()
-    """Modules with `IMPORTERS` for `orbit import --from`; see `importers.importer.Importer`."""
+    """Modules with `IMPORTERS` for `orbit import --from`; see `exchange/importers/importer.py`."""
 
     exporters: Sequence[str] = ()
-    """Modules with `EXPORTERS` for `orbit export rules`; see `exporters.rules.Exporter`."""
+    """Modules with `EXPORTERS` for `orbit export rules`; see `exchange/exporters/rules.py`."""
 
     pages: Mapping[str, Page] = field(default_factory=dict)
     """Pages of the site by their folder."""

@@ -7,8 +7,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-TABLE = "orbit_registry.answers.table"
-CALL = "orbit_registry.answers.call"
+TABLE = "orbit_registry.doors.answers.table"
+CALL = "orbit_registry.doors.answers.call"
 
 
 class Operations:

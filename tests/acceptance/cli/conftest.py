@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from tests.files import write
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 
 ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
@@ -98,7 +98,7 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
             ],
         ):
             done = subprocess.run(
-                [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
+                [sys.executable, "-m", "orbit_registry.doors.cli.main", *arguments],
                 input=BODY,
                 capture_output=True,
                 text=True,

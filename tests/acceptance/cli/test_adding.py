@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+ORBIT = [sys.executable, "-m", "orbit_registry.doors.cli.main"]
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ def watch(event, details):
         lock = "\\0"
         os.write(pipe, b"1")
 sys.addaudithook(watch)
-runpy.run_module("orbit_registry.cli.main", run_name="__main__", alter_sys=True)
+runpy.run_module("orbit_registry.doors.cli.main", run_name="__main__", alter_sys=True)
 """
 """Runs `orbit`, and writes into a pipe when that first opens the lock:
 then it has compared and wants to write.

@@ -14,7 +14,7 @@ from tests.acceptance.conftest import orbit
 from tests.conftest import Git
 from tests.files import commit, make_workspace, write
 
-from orbit_registry.cli import main
+from orbit_registry.doors.cli import main
 
 DEAD_GLOBS = yaml.safe_load(
     (Path(__file__).parents[2] / "cases/dead_globs.yaml").read_text("utf-8")

@@ -117,7 +117,7 @@ def test_follow_prints_each_event_at_once(shell: Any) -> None:
     command = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "events",
         "tail",
         "-n",

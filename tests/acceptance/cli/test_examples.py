@@ -14,8 +14,8 @@ import pytest
 from tests.acceptance.cli.test_json import commands
 from tests.files import commit, make_workspace, write, write_record
 
-from orbit_registry.answers.table import commands as rows
-from orbit_registry.cli.main import orbit, run
+from orbit_registry.doors.answers.table import commands as rows
+from orbit_registry.doors.cli.main import orbit, run
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.kind import load_kinds
 

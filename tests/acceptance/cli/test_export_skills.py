@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.files import write
 
-from orbit_registry.exporters.plugin import FOLDERS, NAMES, skill_files
+from orbit_registry.exchange.exporters.plugin import FOLDERS, NAMES, skill_files
 from orbit_registry.formats.yaml import load
 
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)

@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.acceptance.cli.test_json import commands
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 
 TREE = list(commands())
 

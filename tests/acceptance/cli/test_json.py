@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from tests.acceptance.cli.conftest import ANSWERS
 
 import orbit_registry
-from orbit_registry.cli.main import orbit
+from orbit_registry.doors.cli.main import orbit
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import load_kinds
 
@@ -98,7 +98,7 @@ def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:
 
     for arguments in (["list"], ["list", "--format", "json"]):
         done = subprocess.run(
-            [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
+            [sys.executable, "-m", "orbit_registry.doors.cli.main", *arguments],
             env={**os.environ, "PYTHONPATH": str(tmp_path / "lib")},
             capture_output=True,
             text=True,

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tests.files import commit, make_workspace, write, write_learning
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.formats.untrusted import shown
 
 CASES: dict[str, Any] = yaml.safe_load(

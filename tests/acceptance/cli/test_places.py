@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.files import configure, write
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]

@@ -23,7 +23,7 @@ from orbit_registry.workspace.workspace import open_workspace
 
 
 def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
-    program = [sys.executable, "-m", "orbit_registry.cli.main", "list"]
+    program = [sys.executable, "-m", "orbit_registry.doors.cli.main", "list"]
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
@@ -64,7 +64,7 @@ def test_a_search_says_that_only_closed_records_match(shell: Any) -> None:
     not Path("/dev/full").exists(), reason="only a device that is always full refuses output"
 )
 def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
-    program = [sys.executable, "-m", "orbit_registry.cli.main"]
+    program = [sys.executable, "-m", "orbit_registry.doors.cli.main"]
     for words in (["list"], ["learning", "add", "--summary", "Printed nowhere", "--yes"]):
         with Path("/dev/full").open("w", encoding="utf-8") as full:
             done = subprocess.run(

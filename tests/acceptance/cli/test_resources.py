@@ -13,7 +13,7 @@ from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 from tests.files import commit
 
-from orbit_registry.resources.intake import raw_digest
+from orbit_registry.exchange.resources.intake import raw_digest
 
 GUIDE = "# Deploying\n\nHow it goes.\n\n## Steps\n\nFirst the zebra.\n"
 
@@ -81,7 +81,7 @@ def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
     ],
 )
 def test_an_input_without_an_end_is_not_read_to_it(shell: Shell, command: str) -> None:
-    ours = [sys.executable, "-m", "orbit_registry.cli.main", *command.split()]
+    ours = [sys.executable, "-m", "orbit_registry.doors.cli.main", *command.split()]
     with subprocess.Popen(ours, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None

@@ -8,7 +8,7 @@ from tests.acceptance.conftest import orbit
 from tests.conftest import Git
 from tests.files import commit, make_workspace, write, write_record
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 
 DOCUMENT = "docs/adr/0001-keep-one-log.md"
 LINE_END = "\n"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.files import configure
 
-from orbit_registry.answers.call import Caller
-from orbit_registry.mcp.dispatch import Reply, reply
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import Reply, reply
 from orbit_registry.registry import Registry
 
 TITLE = "Wrap each query in a transaction"

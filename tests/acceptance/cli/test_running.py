@@ -11,14 +11,14 @@ from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 from tests.files import commit, events
 
-from orbit_registry.answers.call import Caller
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
+from orbit_registry.doors.mcp.tools import available_tools
 from orbit_registry.errors import RefusedError
-from orbit_registry.mcp.dispatch import reply
-from orbit_registry.mcp.tools import available_tools
+from orbit_registry.exchange.resources.intake import raw_digest
+from orbit_registry.exchange.resources.run import RunOptions, run
 from orbit_registry.model.kind import SHIPPED
 from orbit_registry.registry import Registry
-from orbit_registry.resources.intake import raw_digest
-from orbit_registry.resources.run import RunOptions, run
 
 SCRIPT = """#!/bin/sh
 echo "args:$*"

@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.files import configure
 
-from orbit_registry.answers.call import Caller
-from orbit_registry.mcp.dispatch import reply
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 QUESTIONS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+ORBIT = [sys.executable, "-m", "orbit_registry.doors.cli.main"]
 DECISION = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use Redis.\n"
 
 

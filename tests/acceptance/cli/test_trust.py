@@ -247,7 +247,7 @@ def test_a_session_that_ends_runs_what_was_allowed_alone(shell: Shell) -> None:
     words = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "capture",
         "--at-session-end",
         "--from",

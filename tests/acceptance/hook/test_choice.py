@@ -88,7 +88,7 @@ def test_a_failure_without_a_path_is_for_plans_only(ruled: Path, call: Call) -> 
     registry = Registry(open_workspace(ruled))
     assert "F-ddddd" not in shown(call("SessionStart", source="startup"))
     assert "F-ddddd" not in registry.brief(tags=["sql"]).text()
-    plan = [sys.executable, "-m", "orbit_registry.cli.main", "brief", "--for", "plan"]
+    plan = [sys.executable, "-m", "orbit_registry.doors.cli.main", "brief", "--for", "plan"]
     assert (
         "story:7"
         in subprocess.run(plan, cwd=ruled, capture_output=True, text=True, check=True).stdout
@@ -166,7 +166,7 @@ def test_parallel_surfaces_show_each_record_once_and_twenty_together(root: Path)
     brief = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "brief",
         "--path",
         "src/a.py",

@@ -14,8 +14,8 @@ from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import ids, ids_in
 from tests.files import write_learning
 
-from orbit_registry.answers.call import Caller
-from orbit_registry.mcp.dispatch import reply
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 SESSION = "s"

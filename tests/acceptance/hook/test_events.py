@@ -23,10 +23,10 @@ from tests.acceptance.hook.conftest import (
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write, write_learning
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.project import session_of_process
 
-ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+ORBIT = [sys.executable, "-m", "orbit_registry.doors.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.acceptance.hook.conftest import dispatched
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 
 Call = Callable[..., dict[str, Any]]
 

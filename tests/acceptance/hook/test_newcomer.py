@@ -12,9 +12,9 @@ from tests.acceptance.hook.replies import ids
 from tests.acceptance.hook.test_breadth import Git, shown, tried, with_history
 from tests.files import commit, make_workspace, write, write_learning
 
-from orbit_registry.answers.call import Caller
-from orbit_registry.cli.main import run
-from orbit_registry.mcp.dispatch import reply
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 DECISION = (

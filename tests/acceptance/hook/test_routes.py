@@ -10,7 +10,7 @@ from tests.acceptance.hook.conftest import bring_up_to_date, run_client
 from tests.acceptance.hook.replies import ids
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.index import Index, open_index
 
 Call = Callable[..., dict[str, Any]]

@@ -14,11 +14,11 @@ from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.files import commit, make_workspace, write, write_record
 from tests.unit.matching.test_visibility import CASES, check, fields_of, files_of
 
-from orbit_registry.answers.call import Caller
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.hook.context import Context
 from orbit_registry.hook.index import Index, open_index
 from orbit_registry.hook.select import select
-from orbit_registry.mcp.dispatch import reply
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.reach import CODE, TOOL
 from orbit_registry.registry import Registry

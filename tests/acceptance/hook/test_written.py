@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.index import Index, open_index
 from orbit_registry.model.fields import ID, TEASER
 

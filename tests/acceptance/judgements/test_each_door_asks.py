@@ -21,13 +21,13 @@ from tests.acceptance.hook.conftest import PATIENT, bring_up_to_date
 from tests.conftest import Git
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
-from orbit_registry.answers.call import Caller
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.judgements.contradicts import Contrast, Position, contradicts, position_of
 from orbit_registry.judgements.is_duplicate import Likeness, is_duplicate
 from orbit_registry.judgements.is_moment import is_moment
 from orbit_registry.judgements.same_decision import same_decision
 from orbit_registry.judgements.status_evidence import StatusEvidence, status_evidence
-from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 

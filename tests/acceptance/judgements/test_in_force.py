@@ -18,9 +18,9 @@ from tests.acceptance.hook.replies import ids
 from tests.conftest import Git
 from tests.files import commit, make_workspace, write, write_record
 
-from orbit_registry.answers.call import Caller
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.formats.yaml import load
-from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 

@@ -12,9 +12,9 @@ from tests.acceptance.conftest import orbit
 from tests.conftest import Git
 from tests.files import commit, make_workspace, write, write_learning
 
-from orbit_registry.answers.call import Caller
+from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.formats.yaml import load
-from orbit_registry.mcp.dispatch import reply
 from orbit_registry.registry import Registry
 
 TABLE = Path(__file__).parents[2] / "cases/judgements/is_duplicate.yaml"

@@ -21,7 +21,16 @@ for line in sys.stdin.buffer:
     result = {"content": [{"type": "text", "text": text}]}
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
-WRAP = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "wrap", "--timeout", "60000", "--"]
+WRAP = [
+    sys.executable,
+    "-m",
+    "orbit_registry.doors.cli.main",
+    "mcp",
+    "wrap",
+    "--timeout",
+    "60000",
+    "--",
+]
 
 
 class Server:

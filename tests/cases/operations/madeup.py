@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from orbit_registry.answers.arguments import Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.arguments import Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import RefusedError
 
 

@@ -19,11 +19,11 @@ import yaml
 from tests.files import commit, configure, make_workspace, write, write_record
 
 from orbit_enforce.coverage import enforcement
-from orbit_registry.answers.call import Call, Caller
-from orbit_registry.answers.match import check_text
 from orbit_registry.checks.engine import CheckOutcome, update_baseline
 from orbit_registry.checks.report import render
-from orbit_registry.cli.main import run
+from orbit_registry.doors.answers.call import Call, Caller
+from orbit_registry.doors.answers.match import check_text
+from orbit_registry.doors.cli.main import run
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import apply, baseline_of
@@ -722,7 +722,7 @@ def test_unchanged_files_are_answered_from_the_cache(project: Path) -> None:
 def test_a_project_without_checks_imports_nothing_of_it(git_repo: Path) -> None:
     make_workspace(git_repo)
     program = (
-        "import sys; from orbit_registry.cli.main import run; run(['check']);"
+        "import sys; from orbit_registry.doors.cli.main import run; run(['check']);"
         "print([name for name in sys.modules if 'orbit_enforce.run' in name or name in "
         "('re2', 'ast_grep_py')])"
     )
@@ -800,7 +800,7 @@ def test_a_run_starts_git_alone_and_imports_nothing_of_the_project(project: Path
         "    if event in ('subprocess.Popen', 'os.exec', 'os.posix_spawn', 'os.system', "
         "'socket.connect'):\n"
         "        print('started', values[0], file=sys.stderr)\n"
-        "from orbit_registry.cli.main import run\n"
+        "from orbit_registry.doors.cli.main import run\n"
         "sys.addaudithook(audit)\n"
         "code = run(['check', '--against', 'HEAD'])\n"
         "print('imported', 'evil' in sys.modules, file=sys.stderr)\n"

@@ -18,7 +18,7 @@ PUSHES = 64
 RUN_ALL = """
 import json, os, sys
 import orbit_fleet.commands
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 children = []
 for folder, *words in json.loads(sys.argv[1]):
     child = os.fork()

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from tests.files import make_workspace
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 
 ADDRESSES: list[Any] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases/fleet_addresses.yaml").read_text("utf-8")

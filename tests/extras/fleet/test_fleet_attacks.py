@@ -40,7 +40,7 @@ __all__ = ["forge"]
 PASSWORD = "hk39Xq" + "71vZ"
 LIMITED = """
 import resource, sys
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 limit = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 sys.exit(run(sys.argv[2:]))

@@ -13,7 +13,7 @@ from tests.files import commit, write_learning
 
 from orbit_fleet.database import open_lake
 from orbit_fleet.lake import Lake
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.formats.yaml import load
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")

@@ -31,7 +31,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
 
 async def answers(lake: Path) -> tuple[list[Any], list[Any]]:
     """Return the tools of a server, and its results of `CALLS`."""
-    words = ["-m", "orbit_registry.cli.main", "fleet", "mcp", "--lake", str(lake)]
+    words = ["-m", "orbit_registry.doors.cli.main", "fleet", "mcp", "--lake", str(lake)]
     environment = {**os.environ}
     server = StdioServerParameters(
         command=sys.executable, args=words, cwd=str(lake.parent), env=environment

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.lock import locked
 
@@ -113,7 +113,7 @@ def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_rep
     before = files(git_repo)
     with locked(Registry.open(git_repo).workspace.lock):
         done = subprocess.run(
-            [sys.executable, "-m", "orbit_registry.cli.main", "learning", "migrate-layout"],
+            [sys.executable, "-m", "orbit_registry.doors.cli.main", "learning", "migrate-layout"],
             capture_output=True,
             text=True,
             check=False,

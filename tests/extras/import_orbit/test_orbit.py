@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError, WorkspaceNotFoundError
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.formats.yaml_nodes import has_comment
-from orbit_registry.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.repository.reader import read_collection

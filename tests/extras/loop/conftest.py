@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.files import commit, write
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook import client
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.sync import sync

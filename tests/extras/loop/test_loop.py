@@ -13,9 +13,9 @@ import pytest
 from tests.extras.loop.conftest import SESSION, Project, Talk, stumble
 from tests.files import configure
 
+from orbit_registry.checks.review.review import promote_due
 from orbit_registry.hook.refresh import capture
 from orbit_registry.registry import Registry
-from orbit_registry.review.review import promote_due
 from orbit_registry.workspace.author import Author
 
 PATIENCE = 600

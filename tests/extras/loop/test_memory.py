@@ -29,7 +29,7 @@ def read(root: Path, megabytes: int) -> tuple[float, str]:
     command = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "capture",
         "--from",
         "claude",

@@ -12,9 +12,9 @@ from tests.files import commit, configure
 
 from orbit_loop.capture.candidates import reads_as_instruction
 from orbit_loop.capture.run import capture
-from orbit_registry.cli.main import run
+from orbit_registry.checks.review.review import promote_due
+from orbit_registry.doors.cli.main import run
 from orbit_registry.registry import Registry
-from orbit_registry.review.review import promote_due
 from orbit_registry.workspace.author import Author
 
 ORDERS = (

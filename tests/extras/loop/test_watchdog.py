@@ -199,7 +199,7 @@ def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
     words = [
         sys.executable,
         "-m",
-        "orbit_registry.cli.main",
+        "orbit_registry.doors.cli.main",
         "watchdog",
         "--every",
         "1s",
@@ -225,7 +225,7 @@ def home(shell: Any, tmp_path: Path) -> Path:
     command = write(
         tmp_path,
         ".local/bin/orbit-registry",
-        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m orbit_registry.cli.main "$@"\n',
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m orbit_registry.doors.cli.main "$@"\n',
     )
     command.chmod(0o755)
     return tmp_path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.registry import Registry
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/proof.md").read_text("utf-8")

@@ -12,7 +12,7 @@ from orbit_measure import prove as proving
 from orbit_measure.names import NameResolver
 from orbit_measure.prove import WAYS, Proof, prove
 from orbit_measure.without_orbit import FullText, GitLog
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.errors import UsageError
 from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.registry import Registry

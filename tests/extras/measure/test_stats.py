@@ -12,9 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.agents.agent import load_agent
-from orbit_registry.cli.main import run
+from orbit_registry.agents.install import install as installation
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.session import tokens
-from orbit_registry.install import install as installation
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 

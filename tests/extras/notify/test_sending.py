@@ -165,7 +165,7 @@ def test_nothing_is_sent_unless_somebody_says_where_to(
     code, _, error = shell("events", "export", "--endpoint", "http://127.0.0.1:9")
     assert (code, "orbit-registry[otel]" in error) == (2, True)
     program = (
-        "import sys; from orbit_registry.cli.main import run; run(['events', 'tail']); "
+        "import sys; from orbit_registry.doors.cli.main import run; run(['events', 'tail']); "
         "run(['watchdog']); "
         "run(['queue']); "
         "sys.exit(any(one.startswith(('opentelemetry', 'apprise')) for one in sys.modules))"

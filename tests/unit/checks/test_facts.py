@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.checks.engine import CheckOutcome
+from orbit_registry.checks.review.changes import compare
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.matching.sync import sync_index
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
-from orbit_registry.review.changes import compare
 from orbit_registry.workspace.workspace import open_workspace
 
 Git = Callable[..., str]

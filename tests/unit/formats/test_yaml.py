@@ -77,7 +77,8 @@ def test_orbit_runs_without_the_fast_reader(tmp_path: Path) -> None:
     write_learning(tmp_path, 1)
     words = (
         "import sys; sys.modules['ryaml'] = None; "
-        "from orbit_registry.cli.main import run; sys.exit(run(['check', '--format', 'json']))"
+        "from orbit_registry.doors.cli.main import run; "
+        "sys.exit(run(['check', '--format', 'json']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from tests.conftest import CORPORA, NO_CORPORA
 
+from orbit_registry.checks.review.touched import touched_by
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
 from orbit_registry.lifecycle.touches import MOST, Touch, commands_for
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.init import setup_workspace
-from orbit_registry.review.touched import touched_by
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
 FOLDER = Path(__file__).parents[2] / "cases/touches"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from orbit_registry.cli.adr import add
+from orbit_registry.doors.cli.adr import add
 from orbit_registry.lifecycle.signs import Sign, signs_in
 from orbit_registry.lifecycle.unwritten import Candidate, unwritten
 from orbit_registry.model.kind import load_kinds

@@ -10,7 +10,7 @@ import pytest
 from tests.files import write
 
 from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
-from orbit_registry.importers.importer import import_from
+from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.operations.adr import NewAdr, new_adr
 from orbit_registry.operations.edits import update_adr
 from orbit_registry.registry import Registry

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 from tests.files import write
 
-from orbit_registry.cli.main import run
+from orbit_registry.doors.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher

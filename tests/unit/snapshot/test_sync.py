@@ -224,7 +224,7 @@ def test_a_disk_that_refuses_is_one_clear_error(project: Any) -> None:
 
 SMALL_DISK = (
     "import resource, sys\n"
-    "from orbit_registry.cli.main import run\n"
+    "from orbit_registry.doors.cli.main import run\n"
     "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))\n"
     "sys.exit(run(sys.argv[1:]))"
 )

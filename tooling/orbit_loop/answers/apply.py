@@ -3,11 +3,11 @@
 from orbit_loop.apply import apply as apply_proposal
 from orbit_loop.patch import digest_of
 from orbit_loop.proposals import path_of
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.render.records import record_data
 from orbit_registry.errors import plural
-from orbit_registry.render.records import record_data
 
 
 @operation("apply", job="Review", writes=True)

@@ -8,12 +8,12 @@ from typing import Annotated
 from orbit_loop.capture.candidates import Candidate
 from orbit_loop.capture.run import EVENTS, READERS, CaptureResult, transcripts_of
 from orbit_loop.capture.run import capture as captured
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import EARLIER, Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import EARLIER, Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.render.records import record_data
 from orbit_registry.errors import plural
-from orbit_registry.render.records import record_data
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 
 

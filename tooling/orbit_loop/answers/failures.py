@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from orbit_loop.retro import failures
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import Count, Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
-from orbit_registry.cli.fields import evidence_from
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import Count, Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.cli.fields import evidence_from
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import CLEARED, REQUEUED
 from orbit_registry.model.record import Record

@@ -5,12 +5,12 @@ from typing import Annotated
 from orbit_loop.answers.failures import target_line
 from orbit_loop.retro.note import NoteRequest, NoteResult, Suggestion
 from orbit_loop.retro.note import note as noted
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import Count, Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import Count, Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.render.records import record_data
 from orbit_registry.hook.events import NOTE_SKIPS
-from orbit_registry.render.records import record_data
 from orbit_registry.repository.guard import refuse_secrets
 
 BY_PERSON = "a script that shows that it is so: tell a person, who adds it"

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from orbit_loop.pitch import Pitch, verdict
 from orbit_loop.pitch import pitch as pitched
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.arguments import Form
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.workspace.author import Review
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from orbit_loop.plan import plan_brief, plan_text, write_plan
-from orbit_registry.answers.answer import Answer
-from orbit_registry.briefs.brief import Brief
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.matching.brief import Brief
 from orbit_registry.model.fields import ID
 from orbit_registry.registry import Registry
 

@@ -8,9 +8,9 @@ from orbit_loop import consolidate as consolidation
 from orbit_loop import ladder, proposals
 from orbit_loop.history import History, history_of
 from orbit_loop.proposals import Proposed, recommended, record_drafts
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry

@@ -12,13 +12,13 @@ from orbit_loop.retro.failures import Target
 from orbit_loop.retro.form import Retro, outcome_from, read_retro, trigger_of
 from orbit_loop.retro.gather import GatheredRetro, gather
 from orbit_loop.retro.keep import RetroResult, record_retro
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.inputs import STANDARD_INPUT, text_from
-from orbit_registry.answers.table import operation
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.inputs import STANDARD_INPUT, text_from
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.render.records import record_data
 from orbit_registry.errors import UsageError
 from orbit_registry.model.record import Record
-from orbit_registry.render.records import record_data
 from orbit_registry.repository.guard import refuse_secrets
 
 

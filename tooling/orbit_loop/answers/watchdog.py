@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from orbit_loop.watchdog import Watch, watch
-from orbit_registry.answers.answer import Answer
-from orbit_registry.answers.call import Call
-from orbit_registry.answers.table import operation
+from orbit_registry.checks.review.notices import send_notices
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.registry import Registry
-from orbit_registry.review.notices import send_notices
 
 USUAL = "4h"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}

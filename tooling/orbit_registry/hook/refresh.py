@@ -47,7 +47,7 @@ def capture(root: str, agent: str, transcript: str) -> bool:
 
 def _start(root: str, *words: str) -> None:
     # -P: the project's own folder is no place to import from.
-    command = [sys.executable, "-P", "-m", "orbit_registry.cli.main", "-C", root, *words]
+    command = [sys.executable, "-P", "-m", "orbit_registry.doors.cli.main", "-C", root, *words]
     nowhere = [
         (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
         (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),

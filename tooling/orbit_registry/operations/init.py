@@ -275,7 +275,7 @@ def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
     # By the interpreter's own path: git runs it in a shell that may not have our programs on its
     # PATH. -P: git starts it at the top of the work tree, which is no place to import from: it may
     # hold a stranger's branch.
-    command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
+    command = f'"{sys.executable}" -P -m orbit_registry.doors.cli.main merge-driver %O %A %B %P'
     if git.ask("config", "--local", f"merge.{DRIVER}.driver") == command:
         return False
 

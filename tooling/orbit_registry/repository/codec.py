@@ -1,6 +1,6 @@
 """Codec between a record file's text and a record, with the positions of errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from orbit_registry.formats.position import Position, YamlProblemError
@@ -25,6 +25,11 @@ def hides_record(problem: Diagnostic) -> bool:
     a folder of another program does not.
     """
     return problem.code in HIDING and problem.severity is Severity.ERROR
+
+
+def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
+    """Return the paths of files without a readable record."""
+    return sorted({problem.location.path for problem in problems if hides_record(problem)})
 
 
 def decode_record(

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from orbit_registry.checks.review.review import approval_command, by_evidence, without_status
 from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.judgements.status_evidence import evidence_of
@@ -23,8 +24,8 @@ from orbit_registry.matching.visibility import Visibility, overlooked
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
-from orbit_registry.render.records import remedies, unread_files
-from orbit_registry.review.review import approval_command, by_evidence, without_status
+from orbit_registry.operations.freshness.remedies import remedies
+from orbit_registry.repository.codec import unread_files
 from orbit_registry.search.source_files import packages_of
 from orbit_registry.site import explorer
 from orbit_registry.site.filling import html_part

@@ -1,6 +1,6 @@
 """Rules for the agent `scales`."""
 
-from orbit_registry.exporters.rules import RuleFormat
+from orbit_registry.exchange.exporters.rules import RuleFormat
 
 
 def head(globs):

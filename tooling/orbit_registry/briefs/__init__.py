@@ -1,1 +1,0 @@
-"""Briefs for agents and planners before work."""

@@ -1,0 +1,94 @@
+"""`diff`: what a change does to the records, for the reviewer of a pull request."""
+
+from typing import Annotated
+from urllib.parse import quote
+
+from orbit_registry.checks.review.changes import ChangeReport, compare
+from orbit_registry.doors.answers.answer import Answer
+from orbit_registry.doors.answers.arguments import Form
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.table import operation
+from orbit_registry.doors.render.changes import (
+    MARKER,
+    changes_markdown,
+    changes_text,
+    check_command,
+)
+from orbit_registry.errors import OrbitError
+from orbit_registry.model.ids import is_safe_id
+from orbit_registry.registry import Registry
+from orbit_registry.repository.inherited import source_of
+
+
+@operation("diff", job="Check", formats=("text", "json", "markdown"))
+def diff(
+    call: Call,
+    revisions: str,
+    forge: Annotated[str, Form(enum=("github", "gitlab"))] | None = None,
+) -> Answer:
+    """Show what a change does to the records.
+
+    It lists the accepted records that apply to the changed files, the narrowest scopes first; the
+    records that the change adds, changes or removes; accepted decisions on the question of a new
+    one; numbers that other branches took; what the gate finds that it did not find before; and at
+    most three things that look like a decision and that no record explains, each with the command
+    that starts the record. Without HEAD it compares the work tree. The change begins where HEAD
+    left BASE. The exit code is 0 whatever it finds: `orbit check --against BASE` is the gate.
+
+    --post needs GITHUB_TOKEN in a workflow of GitHub, and ORBIT_GITLAB_TOKEN in a job of GitLab.
+    --format markdown prints the comment for a pull request.
+
+    orbit diff main
+    orbit diff origin/main..HEAD --format markdown --post github
+
+    Args:
+        revisions BASE[..HEAD]: The commits that are compared.
+        forge --post: Post or update the comment from CI.
+    """
+    registry = call.registry
+    report = compare(registry.workspace, revisions)
+    comment = _markdown(registry, report) if forge or call.form == "markdown" else ""
+    text = comment if call.form == "markdown" else changes_text(report)
+    following = [check_command(report)] if report.findings else []
+
+    notes: list[str] = []
+    refused: list[OrbitError] = []
+    if forge is not None:
+        from orbit_registry.exchange.exporters.comment import FORGES, post  # only CI posts
+
+        # What changed is printed too where the comment can't be written.
+        try:
+            done, address = post(FORGES[forge](), MARKER, comment)
+            notes.append(f"comment {done}: {address}")
+        except OrbitError as error:
+            refused.append(error)
+
+    return Answer(
+        report.as_data(), text, following, notes, diagnostics=report.findings, refused=refused
+    )
+
+
+def _markdown(registry: Registry, report: ChangeReport) -> str:
+    from orbit_registry.formats.hosting import forge_of, public_address
+    from orbit_registry.site.urls import record_url
+
+    workspace = registry.workspace
+    config, git = workspace.config, workspace.git
+    repository = config.setting("site", "repository") or public_address(git.origin())
+    commit = report.head or git.head()
+    forge = forge_of(repository, commit, commit, config.setting("site", "forge"), git.prefix)
+
+    base_url = str(config.setting("site", "base_url"))
+
+    def file(path: str) -> str:
+        return forge.built(path) or quote(path)
+
+    def page(path: str) -> str:
+        *_, plural, record_id, _ = ["", "", *path.split("/")]
+        is_page = (
+            base_url and workspace.kinds.of_plural(plural) is not None and is_safe_id(record_id)
+        )
+        shown_id = f"{source}:{record_id}" if (source := source_of(path)) else record_id
+        return f"{base_url.rstrip('/')}/{record_url(plural, shown_id)}" if is_page else file(path)
+
+    return changes_markdown(report, page, file)

@@ -1,0 +1,1 @@
+"""What comes in from other tools and goes out to them."""
