@@ -1,5 +1,7 @@
-"""Transcripts of Claude Code and Codex from talks in one notation;
+"""Transcripts of Claude Code, Codex and Gemini CLI from talks in one notation;
 see tests/cases/capture/stumbles.yaml.
+
+A lone `cd FOLDER` holds for the later commands of Claude Code, which keeps its shell's folder.
 """
 
 import json
@@ -30,23 +32,30 @@ def acts_of(talk: str) -> Iterator[Act]:
 
 def write_talk(path: Path, agent: str, root: Path, talk: str, number: int = 0) -> Path:
     session, acts = SESSION.format(number % 100), acts_of(talk.replace(ROOT, str(root)))
-    rows = (
-        _claude(session, str(root), acts)
-        if agent == "claude"
-        else _codex(session, str(root), acts, number)
-    )
+    if agent == "claude":
+        rows = _claude(session, str(root), acts)
+    elif agent == "gemini":
+        rows = _gemini(session, str(root), acts)
+    else:
+        rows = _codex(session, str(root), acts, number)
+
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
 
 
 def _claude(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, Any]]:
     contents: list[tuple[str, object]] = []
+    folders: list[str] = []
+    folder = root
     for number, (mark, text, output, failed) in enumerate(acts):
+        folders += [folder] * (len(contents) - len(folders))
         if mark in "><":
             contents.append(
                 ("user", text) if mark == ">" else ("assistant", [{"type": "text", "text": text}])
             )
             continue
+        if mark == "$" and text.startswith("cd ") and "&" not in text:
+            folder = f"{root}/{text.removeprefix('cd ')}"
         tool, arguments = {
             "$": ("Bash", {"command": text, "description": "Run it"}),
             "read": ("Read", {"file_path": f"{root}/{text}"}),
@@ -69,12 +78,13 @@ def _claude(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, 
                 ],
             ),
         ]
+    folders += [folder] * (len(contents) - len(folders))
     for number, (role, content) in enumerate(contents):
         yield {
             "parentUuid": str(number - 1) if number else None,
             "isSidechain": False,
             "userType": "external",
-            "cwd": root,
+            "cwd": folders[number],
             "sessionId": session,
             "version": "2.1.329",
             "gitBranch": "main",
@@ -83,6 +93,32 @@ def _claude(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, 
             "uuid": str(number),
             "timestamp": f"2026-11-20T09:{number // 60 % 60:02d}:{number % 60:02d}.000Z",
         }
+
+
+def _gemini(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a session whose commands name their folder from the root."""
+    at = "2026-11-20T11:00:00.000Z"
+    yield {"sessionId": session, "projectHash": "0" * 64, "startTime": at, "kind": "main"}
+    for number, (mark, text, output, failed) in enumerate(acts):
+        row: dict[str, Any] = {"id": f"m{number}", "timestamp": at, "type": "gemini", "content": ""}
+        if mark in "><":
+            row["type"] = "user" if mark == ">" else "gemini"
+            yield {**row, "content": [{"text": text}]}
+            continue
+
+        name, arguments = "read_file", {"file_path": f"{root}/{text}"}
+        if mark == "edit":
+            name, output = "replace", "Successfully modified file"
+        elif mark == "$":
+            folder, _, after = text.removeprefix("cd ").partition(" && ")
+            is_below = text.startswith("cd ") and after
+            name = "run_shell_command"
+            arguments = {"command": after, "dir_path": folder} if is_below else {"command": text}
+            output = f"Command: {text}\nOutput: {output}\nExit Code: {int(failed)}"
+
+        response = {"id": f"r{number}", "name": name, "response": {"output": output}}
+        call = {"id": f"r{number}", "name": name, "args": arguments, "status": "success"}
+        yield {**row, "toolCalls": [{**call, "result": [{"functionResponse": response}]}]}
 
 
 def _codex(session: str, root: str, acts: Iterator[Act], number: int) -> Iterator[dict[str, Any]]:

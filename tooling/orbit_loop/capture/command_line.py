@@ -46,10 +46,15 @@ _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STA
         "services",
     )
 )
-_OF_TOOLCHAINS, _HOSTS, _PRINTING, _MOVING = (
-    frozenset(COMMANDS[name]) for name in ("toolchain_managers", "hosts", "printing", "moving")
+_OF_TOOLCHAINS, _HOSTS, _PRINTING, _MOVING, _WRITING_OPTIONS = (
+    frozenset(COMMANDS[name])
+    for name in ("toolchain_managers", "hosts", "printing", "moving", "writing_options")
 )
 _EDITING = {program: frozenset(words) for program, words in COMMANDS["editing"].items()}
+_FAMILIES: dict[str, str] = {}
+for _language, _programs in COMMANDS["families"].items():
+    _FAMILIES |= dict.fromkeys(_programs, _language)
+
 _CHOOSING = ("use", "shell", "local")  # words by which a toolchain is chosen
 _WRAPPER_WORDS = frozenset(" ".join(WRAPPERS).split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
@@ -261,6 +266,12 @@ def _changed(place: _Place, words: Sequence[str], mark: str, root: str) -> _Plac
     return place if program in _NEUTRAL else None
 
 
+def is_other_family(program: str, other: str) -> bool:
+    """Say whether two programs are for code of different languages."""
+    families = _FAMILIES.get(program, ""), _FAMILIES.get(other, "")
+    return "" not in families and families[0] != families[1]
+
+
 def may_edit(text: str, is_tracked: Callable[[str], bool]) -> bool:
     """Say whether a line may change files of the project, so that what works after it tells nothing
     about the command that failed before.
@@ -277,6 +288,8 @@ def may_edit(text: str, is_tracked: Callable[[str], bool]) -> bool:
 
         words = _EDITING.get(program)
         if words is not None and (not words or not words.isdisjoint(command.words)):
+            return True
+        if not _WRITING_OPTIONS.isdisjoint(command.words):
             return True
 
     return False

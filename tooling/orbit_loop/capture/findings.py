@@ -14,11 +14,18 @@ from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import Literal
 
-from orbit_loop.capture.command_line import COMMANDS, ProjectCommand, may_edit, read_command
+from orbit_loop.capture.command_line import (
+    COMMANDS,
+    ProjectCommand,
+    is_other_family,
+    may_edit,
+    read_command,
+)
 from orbit_loop.capture.project import Project
 from orbit_loop.capture.turns import Step, Turn
 from orbit_registry.errors import plural
 from orbit_registry.formats.yaml import table_of
+from orbit_registry.hook.commands import commands_in
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
@@ -52,10 +59,13 @@ UNKNOWN = "something of its environment is missing"
 and what it said of the first run is none of the forms.
 """
 MOST_OUTPUT = 4_000
-_MILD, _ASKING = (frozenset(COMMANDS[name]) for name in ("mild_options", "asking_options"))
+_MILD, _ASKING, _MILD_WORDS = (
+    frozenset(COMMANDS[name]) for name in ("mild_options", "asking_options", "mild_words")
+)
 _FOLDER_FAULT = "the folder is another one"
 _PORT_FAULT = "a port is taken"
 _OPTION_FAULT = "an option is unknown"
+_MISSING_SCRIPT = ("the command is missing", "the script is missing", "the target is missing")
 _CODE = ("test", "lint", "types", "build", "format", "install")
 """Purposes of commands that are run after a change of code."""
 _PREPARING = ("start", "generate", "migrate", "build", "install")
@@ -68,9 +78,19 @@ _LITERAL = re.compile(r"[ -~]{4,120}\Z")
 
 
 @dataclass(frozen=True, slots=True)
+class _Fault:
+    """A fault of `faults.yaml`, and what may repair it."""
+
+    name: str
+    repaired_by: tuple[str, ...] = _PREPARING
+    by_other_command: bool = True
+    by_edits: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class _Form:
     text: re.Pattern[str]
-    fault: str
+    fault: _Fault
     error: str
 
 
@@ -78,13 +98,19 @@ class _Form:
 def _forms() -> tuple[_Form, ...]:
     forms: list[_Form] = []
     for entry in table_of(__file__, "faults.yaml"):
+        fault = _Fault(
+            entry["fault"],
+            tuple(entry.get("repaired_by", _PREPARING)),
+            entry.get("other_command", True),
+            entry.get("edits", True),
+        )
         for form in entry["forms"]:
-            forms.append(_Form(re.compile(form["text"]), entry["fault"], form.get("error", "")))
+            forms.append(_Form(re.compile(form["text"]), fault, form.get("error", "")))
 
     return tuple(forms)
 
 
-_UNTOLD = _Form(re.compile(""), UNKNOWN, "")
+_UNTOLD = _Form(re.compile(""), _Fault(UNKNOWN), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +136,7 @@ class _Stumble:
     way: ProjectCommand
     fault: str
     error_pattern: str
+    kind: _Fault
     paths: list[str] = field(default_factory=list)
     times: int = 1
     output: str = ""
@@ -173,12 +200,16 @@ class Observer:
                     if path in self._project.files or len(written_paths) < 40
                 ]
 
-                self._open.clear()  # the edit may have fixed the failure
+                self._edited()
                 order = []
             elif step.action == "run":
-                if self._open and may_edit(step.command, self._project.has_path):
-                    self._open.clear()
+                edits = bool(self._open) and may_edit(step.command, self._project.has_path)
+                is_single = len(commands_in(step.command).commands) == 1
+                if edits and not is_single:
+                    self._edited()
                 order += self._run(step, written_paths)
+                if edits and is_single:  # `ruff check --fix` itself may be what works
+                    self._edited()
             elif step.action == "search":
                 self._seek(step.pattern)
 
@@ -194,6 +225,12 @@ class Observer:
 
         self._now.clear()
         self._look(written_paths[:40])
+
+    def _edited(self) -> None:
+        """Forget the failures that an edit may have repaired."""
+        for purpose, stumble in list(self._open.items()):
+            if stumble.kind.by_edits:
+                del self._open[purpose]
 
     def _seek(self, pattern: str) -> None:
         name = _IDENTIFIER.match(pattern)
@@ -237,24 +274,31 @@ class Observer:
         for way in ways if not step.failed else ():
             for stumble in self._open.values():
                 is_told = f"{way.tool} {way.script}" in stumble.output
-                if way.words != stumble.way.words and (
-                    is_told or way.purpose in _PREPARING or self._project.is_script(way)
-                ):
+                if way.words != stumble.way.words and (is_told or self._may_repair(way, stumble)):
                     added = self._arguments(way, (), stumble.output, is_told=True)
                     stumble.first = way.with_arguments(added)
 
+    def _may_repair(self, way: ProjectCommand, stumble: _Stumble) -> bool:
+        """Say whether a command may prepare what another one lacked."""
+        if is_other_family(way.tool, stumble.way.tool) or way.purpose == stumble.way.purpose:
+            return False
+        if way.purpose in _PREPARING:
+            return way.purpose in stumble.kind.repaired_by
+
+        return bool(stumble.kind.repaired_by) and self._project.is_script(way)
+
     def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
         form, error = self._form_of(way, step.output)
-        if form is None or not form.fault:
+        if form is None or not form.fault.name:
             return
 
-        stumble = _Stumble(
-            way, form.fault, error, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:]
-        )
+        paths = [*step.paths, *written_paths]
+        output = step.output[-MOST_OUTPUT:]
+        stumble = _Stumble(way, form.fault.name, error, form.fault, paths, output=output)
         open_stumble = self._open.setdefault(way.purpose, stumble)
         open_stumble.times += open_stumble is not stumble
 
-        if open_stumble.fault == UNKNOWN != form.fault:
+        if open_stumble.fault == UNKNOWN != form.fault.name:
             stumble.times = open_stumble.times
             self._open[way.purpose] = stumble
 
@@ -294,23 +338,30 @@ class Observer:
         del self._open[way.purpose]
         bad = stumble.way
         unrefused = bad.words
-        is_same = (bad.words, bad.folder) == (way.words, way.folder)
+        is_same = was_same = (bad.words, bad.folder) == (way.words, way.folder)
         if is_same and stumble.first is None:
             added = self._added(stumble, way)
             is_same = not added
+            if added and stumble.fault != _OPTION_FAULT:
+                bad = stumble.way = self._differing(stumble, way)
             way = way.with_arguments(added)
 
         if stumble.fault == _OPTION_FAULT:
             bad = stumble.way = self._refused(stumble, way)
-            is_same = self._project.is_alike(bad, way) and bad.words == unrefused
+            is_same = was_same and bad.words == unrefused
 
-        if (is_same and stumble.first is None) or (
-            stumble.fault == UNKNOWN and not self._project.is_alike(bad, way)
-        ):
+        if (is_same and stumble.first is None) or not self._explains(stumble, way):
             return
 
-        stumble.first = stumble.first if bad.words == way.words else None
+        if (bad.words, bad.folder) != (way.words, way.folder):
+            stumble.first = None
+        if stumble.first is None and not stumble.kind.by_other_command:
+            return
+
         variables = set(_ASSIGNED.findall(way.words)).difference(_ASSIGNED.findall(bad.words))
+        if any(_is_mild(name, stumble.output) for name in variables):
+            return
+
         if name := next(
             (name for name in variables if re.search(rf"\b{name}\b", stumble.output)), ""
         ):
@@ -325,21 +376,39 @@ class Observer:
         self._recovered[way.purpose] = (stumble, way, count + 1)
         self._now.append(stumble)
 
+    def _explains(self, stumble: _Stumble, way: ProjectCommand) -> bool:
+        """Say whether a command that worked is another way to do what failed."""
+        bad = stumble.way
+        is_known = stumble.fault != UNKNOWN
+        return is_known or self._project.is_alike(bad, way) or self._project.runs(way, bad.tool)
+
     def _is_other_part(self, stumble: _Stumble, way: ProjectCommand) -> bool:
         """Say whether a command is for another part of the project than the one that failed."""
+        if is_other_family(stumble.way.tool, way.tool):
+            return True
+        if stumble.fault not in _MISSING_SCRIPT and self._project.are_scripts(stumble.way, way):
+            return True
         if stumble.fault == _FOLDER_FAULT or stumble.way.place == way.place:
             return False
         if stumble.way.place:
             return bool(way.place)
-        is_same = self._project.is_alike(stumble.way, way) and bool(way.folder)
-        return is_same and bool(self._project.inputs_of(stumble.way))
+        if not way.folder:
+            return False
+
+        is_alike = self._project.is_alike(stumble.way, way)
+        return self._project.is_defined(stumble.way) or (
+            is_alike and bool(self._project.inputs_of(stumble.way))
+        )
 
     def _added(self, stumble: _Stumble, way: ProjectCommand) -> dict[str, str]:
         """Return the arguments that made the same command work, as they are shown."""
         known = stumble.way.arguments
         is_told = stumble.fault != UNKNOWN or way.purpose in ("test", "build", "install")
         mild = () if stumble.fault == _OPTION_FAULT else _MILD
-        added = self._arguments(way, known, stumble.output, is_told=is_told, mild=mild)
+        shortest = 3 if stumble.fault == UNKNOWN else 2  # `-T` explains a known fault alone
+        added = self._arguments(
+            way, known, stumble.output, is_told=is_told, mild=mild, shortest=shortest
+        )
         new = [word for word in way.arguments if word not in known]
         if stumble.fault == _FOLDER_FAULT:
             operands = [word for word in new if word[:1] not in "-+"]
@@ -348,6 +417,11 @@ class Observer:
             added |= {word: word for word in new if word.rpartition(" ")[2].isdigit()}
 
         return added
+
+    def _differing(self, stumble: _Stumble, way: ProjectCommand) -> ProjectCommand:
+        """Return the command that failed with the options that the one which worked has not."""
+        options = self._arguments(stumble.way, way.arguments, stumble.output, is_told=True)
+        return stumble.way.with_arguments(options)
 
     @staticmethod
     def _refused(stumble: _Stumble, way: ProjectCommand) -> ProjectCommand:
@@ -368,6 +442,7 @@ class Observer:
         *,
         is_told: bool,
         mild: Collection[str] = _MILD,
+        shortest: int = 3,
     ) -> dict[str, str]:
         """Return the options that made a command work, as they are shown:
         after a known fault, or named in its output or a file.
@@ -377,14 +452,17 @@ class Observer:
             option, _, value = part.argument.partition(" ")
             if option[:1] not in ("-", "+") or option in mild or part.argument in known:
                 continue
+            if _is_mild(option, output):
+                continue
 
             is_file, is_named = self._project.has_path(value), option in output
             if not (is_told or is_named or is_file):
                 continue
 
             words = [word for word in re.split("[,/]", value) if word]
-            is_public = is_file or (bool(words) and all(map(self._project.mentions, words)))
-            if is_public or (not value and len(option) > 2):
+            is_public = is_file or value.isdigit()
+            is_public |= bool(words) and all(map(self._project.mentions, words))
+            if is_public or (not value and len(option) >= shortest):
                 added[part.argument] = part.text
             elif value:
                 added[part.argument] = f"{part.text.removesuffix(value)}…"
@@ -469,16 +547,15 @@ class Observer:
             good, bad = (
                 f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way)
             )
-            phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
+            way_in = f"{good} works"
+            if purpose in _PURPOSE_PHRASES:
+                way_in = f"{_PURPOSE_PHRASES[purpose]} with {good}"
+
             often = "once" if count == 1 else plural(count, "time")
 
             why = "" if stumble.fault == UNKNOWN else f": {stumble.fault}"
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
-                way_in = f"{phrase} with {good}"
-                if purpose not in _PURPOSE_PHRASES:
-                    way_in = f"{good} works"
-
                 before = "it fails" if stumble.fault == UNKNOWN else stumble.fault
                 summary = f"{way_in} once {first} has run; before that {before}."
                 body = (
@@ -486,7 +563,7 @@ class Observer:
                 )
                 good = f"{first} has run"
             else:
-                summary = f"{phrase} with {good}; {bad} fails here{why}."
+                summary = f"{way_in}; {bad} fails here{why}."
                 body = (
                     f"{bad} failed and {good} worked after it, {often}; no file was changed "
                     f"between."
@@ -555,6 +632,12 @@ class Observer:
                 )
 
                 return
+
+
+def _is_mild(name: str, output: str) -> bool:
+    """Say whether an option or a variable makes nothing work, and no output advised it."""
+    words = re.split("[-_]+", name.strip("-").casefold())
+    return name not in output and not _MILD_WORDS.isdisjoint(words)
 
 
 def _error_pattern(text: str, words: str, program: str) -> str:

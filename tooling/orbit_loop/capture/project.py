@@ -129,6 +129,34 @@ class Project:
         tools = {bad.tool, good.tool}
         return bad.script == good.script and (len(tools) == 1 or tools.issubset(_PACKAGES))
 
+    def are_scripts(self, bad: ProjectCommand, good: ProjectCommand) -> bool:
+        """Say whether two commands are scripts of one runner that the project tells apart."""
+        tools = {bad.tool, good.tool}
+        is_one_runner = len(tools) == 1 or tools.issubset(_PACKAGES)
+        if bad.script == good.script or not is_one_runner:
+            return False
+
+        return self.is_defined(bad) and self.is_defined(good)
+
+    def is_defined(self, way: ProjectCommand) -> bool:
+        """Say whether a command is a script that the project's files define."""
+        if way.tool in _DEFINITIONS:
+            return bool(self.inputs_of(way))
+
+        return way.tool in _PACKAGES and "#scripts." in "".join(self.inputs_of(way))
+
+    def runs(self, way: ProjectCommand, program: str) -> bool:
+        """Say whether a command is a script of a package that starts a program."""
+        if way.tool not in _PACKAGES:
+            return False
+
+        for path in _in_or_above(way.folder, ["package.json"]):
+            script = re.search(rf'"{re.escape(way.script)}"\s*:\s*"([^"]*)"', self.text(path))
+            if script is not None:
+                return re.search(rf"(?<![\w-]){re.escape(program)}\b", script[1]) is not None
+
+        return False
+
     def has_path(self, text: str) -> bool:
         """Say whether a text names a tracked file or a folder of them,
         perhaps as gradle writes it.

@@ -158,7 +158,7 @@ class Session:
 
 def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> Iterator[Turn]:
     """Yield the turns of a session, each when it ends, and fill in `session`."""
-    waiting: dict[str, tuple[str, object]] = {}
+    waiting: dict[str, TranscriptEntry] = {}
     seen_calls: dict[str, None] = {}
     turn = Turn()
     for entry in entries:
@@ -186,13 +186,13 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
             session.folder = cwd if isinstance(cwd := members.get("cwd"), str) else ""
             session.is_agents = bool(members.get("parent"))
         elif entry.kind == "call" and entry.call not in seen_calls:
-            seen_calls[entry.call], waiting[entry.call] = None, (entry.tool, entry.arguments)
+            seen_calls[entry.call], waiting[entry.call] = None, entry
             if len(waiting) > MOST_WAITING:
                 del waiting[next(iter(waiting))]
             if len(seen_calls) > MOST_CALLS:
                 del seen_calls[next(iter(seen_calls))]
         elif entry.kind == "result" and entry.call in waiting:
-            step = _step(*waiting.pop(entry.call), entry, root, session)
+            step = _step(waiting.pop(entry.call), entry, root, session)
             session.printed.append(entry.text)
 
             if step.action == "foreign":
@@ -223,9 +223,8 @@ def _recall(session: Session, texts: Iterable[str]) -> None:
                 session.recalled[content[:LONGEST_PROMPT]] = None
 
 
-def _step(
-    tool: str, arguments: object, result: TranscriptEntry, root: str, session: Session
-) -> Step:
+def _step(called: TranscriptEntry, result: TranscriptEntry, root: str, session: Session) -> Step:
+    tool, arguments = called.tool, called.arguments
     name = tool.casefold()
     members = arguments if isinstance(arguments, dict) else {}
 
@@ -234,11 +233,12 @@ def _step(
 
     if name in SHELLS or name == "local_shell_call":
         command = _command(arguments)
-        folder = next(
-            (value for key in FOLDER_FIELDS if isinstance(value := members.get(key), str)), ""
+        where = next(
+            (value for key in FOLDER_FIELDS if isinstance(value := members.get(key), str)), "."
         )
-        if folder.startswith(f"{root}/"):
-            command = f"cd {shlex.quote(folder)} && {command}"
+        folder = in_project(root, called.folder or session.folder or root, where)
+        if folder:
+            command = f"cd {shlex.quote(f'{root}/{folder}')} && {command}"
         if _DOWNLOAD.search(command):
             return Step("foreign", command[:LONGEST_COMMAND], failed=result.failed)
 

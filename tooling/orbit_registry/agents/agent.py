@@ -171,6 +171,7 @@ class TranscriptEntry:
     tool: str = ""
     arguments: object = None
     failed: bool = False
+    folder: str = ""  # where a call runs, if the agent's shell keeps its folder
 
 
 class Usage(NamedTuple):

@@ -228,8 +228,7 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         if part.get("type") == "text" and isinstance(part.get("text"), str):
             yield _message(row, kind, clipped(part["text"]))
         elif part.get("type") == "tool_use":
-            tool, arguments = str(part.get("name")), part.get("input")
-            yield TranscriptEntry("call", call=str(part.get("id")), tool=tool, arguments=arguments)
+            yield _call(row, part)
         elif part.get("type") == "tool_result":
             text = clipped("\n".join(texts_of(part.get("content"))))
             failed = part.get("is_error") is True
@@ -251,6 +250,19 @@ def usage(row: "Row") -> "Iterator[Usage]":
         names = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
         tokens = token_sum(counts, names)
         yield Usage(str(message.get("id")), str(row.get("timestamp")), tokens)
+
+
+def _call(row: "Row", part: "Row") -> "TranscriptEntry":
+    from orbit_registry.agents.agent import TranscriptEntry
+
+    folder = row.get("cwd")  # `cd` in one command holds for the next
+    return TranscriptEntry(
+        "call",
+        call=str(part.get("id")),
+        tool=str(part.get("name")),
+        arguments=part.get("input"),
+        folder=folder if isinstance(folder, str) else "",
+    )
 
 
 def _message(row: "Row", kind: str, text: str) -> "TranscriptEntry":

@@ -20,20 +20,22 @@ def _by_word(table: "dict[str, str]") -> "dict[str, str]":
 
 SCRIPTS = _by_word(
     {
-        "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
+        "test": (
+            "test tests spec specs unit units e2e integration verify pytest jest vitest nextest"
+        ),
         "lint": "lint lints linter check checks eslint ruff clippy vet",
         "types": "types type typecheck typing tsc mypy pyright",
         "build": "build compile bundle dist",
         "format": "format fmt prettier black",
-        "install": "install setup bootstrap sync ci deps prepare init restore tools",
+        "install": "install setup bootstrap sync ci deps prepare init restore tools pub",
         "start": "up start serve services service db database infra",
         "generate": "generate codegen gen proto protos stubs assets fixtures configure",
-        "migrate": "migrate migrations upgrade seed",
+        "migrate": "migrate migrations upgrade seed ecto reset",
     }
 )
 """Words in the name of what a runner is given: `test:unit`, `lint`."""
-STARTED = ("service", "services", "db", "database", "infra")
-"""Those of them that name a thing: a verb in the same name says more, as in `db:migrate`."""
+VAGUE = ("service", "services", "db", "database", "infra", "check", "checks")
+"""Those of them that say little: another word of the name says more, as in `db:migrate`."""
 TOOLS = _by_word(
     {
         "test": (
@@ -223,13 +225,13 @@ def purpose_of(words: "Sequence[str]") -> str:
     if " " in script:
         return ""
 
-    of_thing = ""
+    vague = ""
     for part in _parts_of(script):
-        if part in SCRIPTS and part not in STARTED:
+        if part in SCRIPTS and part not in VAGUE:
             return SCRIPTS[part]
-        of_thing = of_thing or SCRIPTS.get(part, "")
+        vague = vague or SCRIPTS.get(part, "")
 
-    return of_thing
+    return vague
 
 
 def _parts_of(script: str) -> list[str]:
