@@ -132,6 +132,7 @@ RECORDS = {
     "withheld": "ADR-0005",
     "in another case": "adr-0404",
     "of another form": "ADR 1 or 2",
+    "without a name": "",
 }
 """What is odd about a record, and its id."""
 OF_TOOLS = ("add", "check_text", "run script", "update")
@@ -438,6 +439,39 @@ def test_every_door_refuses_an_argument_that_is_not_there(name: str, shell: Shel
 
     if operation.tool and name != "run script":
         assert "unknown field `nope`" in in_mcp(operation, values)["error"]
+
+
+def texts_of(operation: Operation) -> Iterator[Argument]:
+    """Yield the arguments of an operation that take any text."""
+    for argument in operation.arguments():
+        form = argument.schema.get("items", argument.schema)
+        if form.get("type") == "string" and "enum" not in form:
+            yield argument
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_door_refuses_a_zero_byte(name: str, shell: Shell) -> None:
+    operation = named(name)
+    for argument in texts_of(operation):
+        value: object = ("a\0b",) if argument.is_list else "a\0b"
+        if argument.schema.get("format") == "path":
+            value = Path("a\0b")
+
+        data, refusal = in_python(operation, {**CALLS[name], argument.name: value})
+        assert data is None
+        assert f"`{argument.name}` has a zero byte" in refusal
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_name_that_no_file_can_have_is_no_failure(name: str, shell: Shell) -> None:
+    operation, long = named(name), "x" * 5_000
+    for argument in texts_of(operation):
+        value: object = (long,) if argument.is_list else long
+        if argument.schema.get("format") == "path":
+            value = Path(long)
+
+        # Any refusal is one that the test knows: all other errors end it.
+        in_python(operation, {**CALLS[name], argument.name: value})
 
 
 def test_python_takes_values_by_place_and_each_of_them_once(shell: Shell) -> None:

@@ -178,7 +178,7 @@ def replay(
     orbit replay --repo ../project --commits history.jsonl --format json
 
     Args:
-        repo: The workspace to read; else the current one.
+        repo DIRECTORY: The workspace to read; else the current one.
         since REF: Only commits after this commit, tag or branch.
         commits FILE: Read commits from JSON lines of {commit, date, subject, files}.
         is_effect --effect: An earlier report.

@@ -175,9 +175,7 @@ def test_a_path_without_records_says_how_many_no_edit_shows(
     monkeypatch.chdir(adopted)
     assert run([command, "src/pay.py"]) == 0
     counted = "3 of 3 accepted decisions are shown at no edit"
-    assert (
-        capsys.readouterr().err == f"note: {counted}: `orbit scope suggest` looks for their files\n"
-    )
+    assert capsys.readouterr().err == f"note: {counted}: `orbit scope suggest` proposes globs\n"
 
 
 def test_explain_of_a_document_says_where_its_decision_is_shown(adopted: Path) -> None:

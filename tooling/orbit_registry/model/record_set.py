@@ -181,8 +181,11 @@ class RecordSet:
         path = path.removeprefix("./").rstrip("/")
         records = []
         for record in self._records:
-            document = record.source.path if record.source is not None else ""
-            if path in (record.path, posixpath.dirname(record.path), document):
+            names = [record.path, posixpath.dirname(record.path)]
+            if record.source is not None:
+                names.append(record.source.path)
+
+            if path in names:
                 records.append(record)
 
         return records

@@ -89,6 +89,14 @@ def _read_error(path: Path | str, error: OSError) -> UnreadableFileError:
     return UnreadableFileError(f"{path}: {_reason(error)}", hint=hint)
 
 
+def is_there(path: Path) -> bool:
+    """Return whether a path is that of a file or folder; no file has a name that is too long."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 

@@ -27,6 +27,8 @@ from orbit_registry.workspace.git import Git
 
 _NAME = "orbit-registry"
 _NO_HOME = Path("/nonexistent")
+LONGEST_NAME = 255
+"""Bytes of a name in a path that a file system takes."""
 _LOOKED_AT = 20
 """Files that are read to tell whose records an `.orbit/` without a configuration has."""
 
@@ -222,7 +224,7 @@ class Workspace:
 
 def project_path(text: str) -> str:
     """Return a path from the root in normal form; a "/" at its end stays, "" is the root."""
-    _refuse_zero_byte(text)
+    refuse_no_path(text)
     pure = PurePosixPath(text)
     if pure.is_absolute() or ".." in pure.parts:
         raise UsageError(
@@ -233,16 +235,23 @@ def project_path(text: str) -> str:
     return f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
-def _refuse_zero_byte(path: str) -> None:
+def refuse_no_path(path: str) -> None:
+    """Raise where no file can have a path."""
+    hint = "name paths from the project's root"
     if "\0" in path:
-        raise UsageError("a path has a zero byte", hint="name paths from the project's root")
+        raise UsageError("a path has a zero byte", hint=hint)
+
+    longest = max(len(name.encode("utf-8", "surrogatepass")) for name in path.split("/"))
+    if longest > LONGEST_NAME:
+        message = f"a name in a path has {longest:,} bytes; at most {LONGEST_NAME} are possible"
+        raise UsageError(message, hint=hint)
 
 
 def path_from_root(root: Path, here: Path, path: str) -> str:
     """Return a path given from a folder as one from the root;
     links of folders are followed, a last `/` stays.
     """
-    _refuse_zero_byte(path)
+    refuse_no_path(path)
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
     resolved = target.parent.resolve() / target.name if has_name else target.resolve()

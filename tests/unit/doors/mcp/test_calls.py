@@ -407,6 +407,24 @@ def test_paths_and_tags_are_in_the_scope_or_next_to_it(call: Call, shape: dict[s
     assert written["scope"] == {"paths": ["lib/**"], "tags": ["care"]}
 
 
+def test_paths_and_tags_may_be_next_to_the_fields(call: Call) -> None:
+    fields = {"summary": "Lib needs care"}
+    axes = {"paths": ["lib/**"], "tags": ["care"]}
+    written = data(call("add", kind="learning", fields=fields, **axes, confirm=True))
+    assert written["scope"] == axes
+    changed = data(call("update", id=written["id"], fields={"body": "Often."}, paths=["src/**"]))
+    assert changed["scope"] == {"paths": ["src/**"], "tags": ["care"]}
+
+
+@pytest.mark.parametrize("tool", ["update", "supersede"])
+def test_what_looks_alike_is_written_as_the_refusal_says(call: Call, root: Path, tool: str) -> None:
+    first = data(call("orbit.learning.add", summary="Close each file", confirm=True))["id"]
+    asked = {"id": learnings(root)[0], "fields": {"summary": "Close each file"}}
+    refused = call(tool, **asked, confirm=True)
+    assert f'"distinct_from": ["{first}"]' in refused.structured["hint"]
+    assert data(call(tool, **asked, distinct_from=[first]))["written"] is True
+
+
 def test_a_wrong_field_is_answered_with_an_example(call: Call) -> None:
     reply = call("add", kind="learning", fields={"summary": "x", "globs": ["src/**"]})
     assert reply.is_error

@@ -212,7 +212,12 @@ def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, date
 
 
 def promote_due(
-    workspace: Workspace, records: Iterable[Record], author: Author, now: datetime
+    workspace: Workspace,
+    records: Iterable[Record],
+    author: Author,
+    now: datetime,
+    *,
+    dry_run: bool = False,
 ) -> list[Record]:
     """Promote captured records of a trusted source that were not rejected in time,
     and are not stale.
@@ -224,7 +229,7 @@ def promote_due(
     review = Review("auto-promotion", f"not turned down in {days} days")
 
     return [
-        decide(workspace, record, "live", author, review)
+        decide(workspace, record, "live", author, review, dry_run=dry_run)
         for record in due
         if record.path not in stale
     ]

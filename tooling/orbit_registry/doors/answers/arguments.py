@@ -17,6 +17,8 @@ from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind
 from orbit_registry.model.schema import RecordSchema
+from orbit_registry.workspace.files import is_there
+from orbit_registry.workspace.workspace import refuse_no_path
 
 Schema = Mapping[str, Any]
 
@@ -137,19 +139,49 @@ def bound_values(
 
     bound = {**by_place, **values}
     optional = {argument.name for argument in arguments if not argument.required}
-    with_value = {
-        each: value for each, value in bound.items() if value is not None or each not in optional
-    }
-    refuse_values(name, form_of(arguments), data_of(with_value))
+    with_value: dict[str, object] = {}
+    for each, value in bound.items():
+        if value is not None or each not in optional:
+            with_value[each] = data_of(value)
+
+    refuse_values(name, form_of(arguments), with_value)
+    refuse_paths(arguments, bound)
     return bound
 
 
-def refuse_values(name: str, form: Schema, values: object) -> None:
+def refuse_paths(arguments: Sequence[Argument], values: Mapping[str, object]) -> None:
+    """Raise where a path is not what its argument takes.
+
+    Raises:
+        UsageError: it is not there, or a file in the place of a folder, or the other way round.
+    """
+    for argument in arguments:
+        path, takes = values.get(argument.name), argument.schema
+        if not isinstance(path, Path):
+            continue
+
+        refuse_no_path(str(path))
+        expected = "folder" if takes.get("file_okay") is False else "file"
+        hint = f"name a {expected}"
+        if not is_there(path):
+            if takes.get("exists"):
+                raise UsageError(f"{path} is not there", hint=f"{hint} that is there")
+        elif path.is_dir() and takes.get("dir_okay") is False:
+            raise UsageError(f"{path} is a folder", hint=hint)
+        elif not path.is_dir() and takes.get("file_okay") is False:
+            raise UsageError(f"{path} is a file", hint=hint)
+
+
+def refuse_values(name: str, form: Schema, values: Mapping[str, object]) -> None:
     """Raise where the values of a call do not have the form that is asked for.
 
     Raises:
         UsageError: one is missing, unknown or of another form.
     """
+    for each, value in values.items():
+        if _has_zero_byte(value):
+            raise UsageError(f"{name}: `{each}` has a zero byte", hint="leave that byte out")
+
     problems = RecordSchema(form, Path(name)).problems(values)
     if not problems:
         return
@@ -160,6 +192,15 @@ def refuse_values(name: str, form: Schema, values: object) -> None:
         f"{name}: {message.replace('`the record`', 'the call')}",
         hint=hints[0] if hints else f"arguments: {', '.join(form['properties'])}",
     )
+
+
+def _has_zero_byte(value: object) -> bool:
+    """Return whether a text in a value has a byte that no path, command or record may have."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(map(_has_zero_byte, (*value, *value.values())))
+    return isinstance(value, list | tuple) and any(map(_has_zero_byte, value))
 
 
 def _argument(

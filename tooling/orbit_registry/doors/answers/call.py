@@ -107,14 +107,15 @@ class Call:
         Links in its parent folders are resolved; it need not exist. A folder ends with "/".
         """
         root = self.workspace.root
-        if self.caller is not None:
-            if not path.strip():
-                raise UsageError("a path is empty", hint="name a file from the project's root")
-            return path_from_root(root, root, path)
-
-        if not path:
+        if not path.strip():
             hint = "`.` is the folder you are in; a shell variable may be unset"
+            if self.caller is not None:
+                hint = "name a file from the project's root"
+
             raise UsageError("a path is empty", hint=hint)
+
+        if self.caller is not None:
+            return path_from_root(root, root, path)
 
         relative = path_from_root(root, Path.cwd(), path)
         is_open = relative != "" and not relative.endswith("/")

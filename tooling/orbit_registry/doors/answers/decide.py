@@ -72,12 +72,10 @@ def accept(
         raise UsageError(
             "give ids, --status or --due: one of them", hint="`orbit review` lists what waits"
         )
-    if due and dry_run:
-        raise UsageError("--due has no trial", hint="`orbit review` lists what is due")
     if due and expect is not None:
         raise UsageError("--expect is of one record", hint="name its id")
     if due:
-        return _accept_due(call)
+        return _accept_due(call, dry_run=dry_run)
 
     notes: list[str] = []
     if of_status is not None:
@@ -218,14 +216,16 @@ def set_status(
     return replace(answer, notes=[*notes, *answer.notes])
 
 
-def _accept_due(call: Call) -> Answer:
+def _accept_due(call: Call, *, dry_run: bool) -> Answer:
     registry = call.registry
-    done = review.promote_due(
-        registry.workspace, registry.collection.records, call.author(), datetime.now(UTC)
-    )
+    records, now = registry.collection.records, datetime.now(UTC)
+    done = review.promote_due(registry.workspace, records, call.author(), now, dry_run=dry_run)
+    becomes = "would be" if dry_run else "is"
     lines: list[Block] = []
     for record in done:
-        lines += [f"{record.id} is {record.status.name}  {record.title}", f"  {record.path}"]
+        lines.append(f"{record.id} {becomes} {record.status.name}  {record.title}")
+        if not dry_run:
+            lines.append(f"  {record.path}")
 
     return Answer([*map(record_data, done)], lines or "nothing is due", FOLLOWING[1:])
 
@@ -421,7 +421,8 @@ def _visible_lines(moved: _Moved) -> Iterator[str]:
     if len(records) > MOST_NAMED:
         missing = len(overlooked(records, moved.judged))
         if missing:
-            yield f"{missing:,} of {len(records):,} are shown at no edit: `{SUGGEST}`"
+            verb = "is" if missing == 1 else "are"
+            yield f"{missing:,} of {len(records):,} {verb} shown at no edit: `{SUGGEST}`"
         return
 
     for record in records:

@@ -46,7 +46,7 @@ def build(
     orbit site build --out site
 
     Args:
-        out: The folder to write to.
+        out DIRECTORY: The folder to write to.
         base_url: Its final address: https://example.org/decisions/
         strict: Exit 1 after a warning, such as a broken link, or an error.
     """
@@ -464,7 +464,7 @@ def export(
 
     Args:
         file FILE: The file to write.
-        parquet: Write one Parquet file a table to this folder too.
+        parquet DIRECTORY: Write one Parquet file a table to this folder too.
         unfiltered: Include what `site.publish` withholds.
         vectors: Include the vectors of the configured model.
     """

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
+from orbit_registry.workspace.files import RECORD_LIMIT, decode, is_there, read_text
 
 STANDARD_INPUT = "-"
 
@@ -15,7 +15,7 @@ def text_from(value: str) -> str:
     path = Path(value)
     if value == STANDARD_INPUT:
         return _read_stream(sys.stdin.buffer, "the standard input")
-    if path.is_fifo():  # process substitution: `--body-file <(command)`
+    if is_there(path) and path.is_fifo():  # process substitution: `--body-file <(command)`
         with path.open("rb") as pipe:
             return _read_stream(pipe, value)
     return read_text(path.resolve())

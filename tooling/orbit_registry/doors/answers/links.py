@@ -81,6 +81,7 @@ def supersede(
     dry_run: bool = False,
     fields: Annotated[FieldValues, TOOL] | None = None,
     confirm: Annotated[bool, TOOL] = False,
+    distinct_from: Annotated[tuple[str, ...], TOOL] = (),
 ) -> Answer:
     """Replace a record by another.
 
@@ -95,6 +96,7 @@ def supersede(
         dry_run: Print what would change; change nothing.
         fields: In place of another record: the fields of a new one.
         confirm: Write it; else the nearest records are shown.
+        distinct_from: Records that look like the new one but differ.
 
     Of a kind:
         Replace {a_kind} by another.
@@ -104,14 +106,15 @@ def supersede(
         orbit {kind} supersede OLD --with NEW
     """
     if call.caller is not None:
-        return propose_successor(call, old_id, replacement or "", fields or {}, confirm)
+        new_fields, by = fields or {}, replacement or ""
+        return propose_successor(call, old_id, by, new_fields, confirm, distinct_from)
     if new_id is None and replacement is None:
         kind = "KIND" if call.kind is None else call.kind.name
         raise UsageError(
             f"which record replaces {old_id}", hint=f"`orbit {kind} supersede {old_id} --with NEW`"
         )
     if new_id is not None and replacement is not None:
-        message = f"both {new_id} and {replacement} are named to replace {old_id}"
+        message = f"both {new_id!r} and {replacement!r} are named to replace {old_id}"
         raise UsageError(message, hint="name one of them")
 
     registry, successor = call.registry, str(new_id or replacement)

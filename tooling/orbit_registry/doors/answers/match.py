@@ -24,6 +24,7 @@ from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.lifecycle.record_checks import runner
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.workspace.files import is_there
 from orbit_registry.workspace.journal import unified_diff
 
 USUAL_LIMIT = 20
@@ -81,7 +82,7 @@ def match(
     files = [call.path(path) for path in paths]
     notes: list[str] = []
     for name, path in zip(paths, files, strict=True):
-        if call.caller is None and not Path(name).exists():
+        if call.caller is None and not is_there(Path(name)):
             notes.append(_no_file(registry, name, path))
 
     matches = registry.match(files, tags, task=task, everything=everything, project=project)
@@ -174,11 +175,11 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
     data: dict[str, object] = {"verdicts": [], "checks": [], "records": []}
     data["records"] = [_record_data(judged, record) for record in records]
     lines: list[Block] = [_record_lines(judged, record) for record in records]
-    is_there = Path(name).exists()
-    if records and not is_there:
+    exists = is_there(Path(name))
+    if records and not exists:
         return Answer(data, lines, [f"orbit show {record.id}" for record in records[:1]], notes)
 
-    if not is_there and registry.workspace.kinds.of_id(name) is not None:
+    if not exists and registry.workspace.kinds.of_id(name) is not None:
         registry.get(name)  # says that there is none, and which is near
 
     verdicts = registry.explain(path, project=project)
@@ -198,7 +199,7 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
     if Path(name).is_dir():
         below = "ask about a file in it; `orbit coverage` lists which files have which records"
         notes.insert(0, note(f"{name} is a folder: {below}"))
-    elif not is_there:
+    elif not exists:
         notes.insert(0, _no_file(registry, name, path))
 
     data["verdicts"] = [verdict.as_data() for verdict in verdicts]

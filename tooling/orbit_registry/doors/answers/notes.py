@@ -61,7 +61,7 @@ def _overlooked(registry: Registry, records: Sequence[Record]) -> list[str]:
 
     judged, notes = visibility_of(registry, records)
     for text in summaries(records, judged):
-        notes.append(note(f"{text}: `{SUGGEST}` looks for their files"))
+        notes.append(note(f"{text}: `{SUGGEST}` proposes globs"))
 
     return notes
 

@@ -70,6 +70,8 @@ def add(
     task: str = "",
     confirm: bool = False,
     distinct_from: tuple[str, ...] = (),
+    paths: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
 ) -> Answer:
     """Propose a record, or a change of one: the first call shows similar ones,
     a confirmed one writes it.
@@ -81,9 +83,11 @@ def add(
         task: The task of the vote, if the record exists already.
         confirm: Write it.
         distinct_from: Records that look alike but differ.
+        paths: Globs of the files that it applies to, as in `fields`.
+        tags: Its topics, as in `fields`.
     """
     if any_id:
-        return update(call, any_id, fields, confirm, distinct_from)
+        return update(call, any_id, fields, confirm, distinct_from, paths, tags)
 
     if not kind:
         raise UsageError(
@@ -96,7 +100,8 @@ def add(
 
     of_kind = call.workspace.kinds[kind]
     refuse_missing_evidence(call.workspace, fields.get("evidence"))
-    proposal = Proposal(of_kind, allowed_fields(of_kind, fields, new=True), task=task)
+    values = allowed_fields(of_kind, {**_axes(paths, tags), **fields}, new=True)
+    proposal = Proposal(of_kind, values, task=task)
     return _proposed(call, proposal, confirm, distinct_from)
 
 
@@ -107,6 +112,8 @@ def update(
     fields: FieldValues,
     confirm: bool = False,
     distinct_from: tuple[str, ...] = (),
+    paths: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
 ) -> Answer:
     """Change a pending record; for a live one, propose a replacement.
 
@@ -115,10 +122,13 @@ def update(
         fields: The fields that change.
         confirm: Write it.
         distinct_from: Records that look alike but differ.
+        paths: Globs of the files that it applies to, as in `fields`.
+        tags: Its topics, as in `fields`.
     """
     record = call.registry.get(call.of_kind(any_id))
     is_decided = record.kind.in_document and record.phase == "live"
-    changes = allowed_fields(record.kind, fields, new=is_decided)
+    changes = {**_axes(paths, tags), **fields}
+    changes = allowed_fields(record.kind, changes, new=is_decided)
     refuse_missing_evidence(call.workspace, changes.get("evidence"))
     _refuse_inherited(record)
 
@@ -155,7 +165,12 @@ def update(
 
 
 def propose_successor(
-    call: Call, old_id: str, by: str, fields: Mapping[str, object], confirm: bool
+    call: Call,
+    old_id: str,
+    by: str,
+    fields: Mapping[str, object],
+    confirm: bool,
+    distinct_from: Sequence[str] = (),
 ) -> Answer:
     """Propose a replacement of a live record; a person closes it."""
     old = call.registry.get(call.of_kind(old_id))
@@ -167,7 +182,7 @@ def propose_successor(
     _refuse_inherited(old)
     if not by:
         proposal = Proposal(old.kind, allowed_fields(old.kind, fields, new=True), old)
-        return _proposed(call, proposal, confirm)
+        return _proposed(call, proposal, confirm, distinct_from)
 
     new = call.registry.get(by)
     if new.kind.name != old.kind.name:
@@ -227,6 +242,12 @@ def allowed_fields(kind: Kind, values: Mapping[str, object], *, new: bool) -> Fi
 
     refuse_secrets("", fields)
     return fields
+
+
+def _axes(paths: Sequence[str], tags: Sequence[str]) -> Fields:
+    """Return the parts of a scope that a call has next to its fields."""
+    axes = {"paths": list(paths), "tags": list(tags)}
+    return {axis: words for axis, words in axes.items() if words}
 
 
 def _with_scope(values: Mapping[str, object]) -> Fields:

@@ -18,6 +18,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.operations.freshness.remedies import remedies
 from orbit_registry.seams import load, targets
+from orbit_registry.workspace.files import is_there
 
 LONGEST_PROSE = 40_000
 """Characters of a record's long text that an agent is shown; its file has the rest."""
@@ -43,7 +44,7 @@ def show(call: Call, any_id: str) -> Answer:
     """
     registry = call.registry
     is_free = call.caller is None and call.kind is None and any_id.strip()
-    if is_free and Path(any_id).exists() and any_id not in registry.collection.records:
+    if is_free and is_there(Path(any_id)) and any_id not in registry.collection.records:
         any_id = _record_at(call, any_id)
 
     call.of_kind(any_id)

@@ -476,8 +476,9 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
 def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with the verbs that every kind has."""
     kind = kind_of(name)
+    decide = "`orbit accept`, `orbit reject` and `orbit retire` decide about records of every kind."
     summary = _with_examples(
-        f"Write, list and change {kind.labels.lower()}.",
+        f"Write, list and change {kind.labels.lower()}.\n\n{decide}",
         f"orbit {name} list",
         f"orbit {name} show {_example_id(kind)}",
     )

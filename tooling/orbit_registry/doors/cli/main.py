@@ -7,6 +7,7 @@ import gc
 import itertools
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -416,7 +417,8 @@ def run(arguments: list[str]) -> int:
         say(error.format_message())
         return 0
     except click.ClickException as error:
-        _print_error(*_click_error(error), as_json=as_json)
+        message, hint = _click_error(error)
+        _print_error(message, _dash_hint(error, arguments) or hint, as_json=as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         say("stopped; nothing half-written is left", err=True)
@@ -564,6 +566,20 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
 
     return f"{message[:1].lower()}{message[1:]}", hint
+
+
+def _dash_hint(error: click.ClickException, arguments: Sequence[str]) -> str:
+    """Return how to write a name that was read as options, such as `-notes.md`; else nothing."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return ""
+
+    takes_names = any(isinstance(each, click.Argument) for each in error.ctx.command.params)
+    names = [word for word in arguments if word.startswith(error.option_name) and len(word) > 2]
+    if not takes_names or not names or names[0].startswith("--"):
+        return ""
+
+    command = f"{error.ctx.command_path} -- {shlex.quote(names[0])}"
+    return f"put `--` before a name that begins with `-`: `{command}`"
 
 
 def _usual_word(context: click.Context, word: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from orbit_registry.doors.answers.answer import Answer, answer_of
-from orbit_registry.doors.answers.arguments import Argument, arguments_of
+from orbit_registry.doors.answers.arguments import Argument, arguments_of, refuse_paths
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.kinds import Verb, verbs_of
 from orbit_registry.doors.answers.table import Operation, Row, commands, rows
@@ -37,7 +37,6 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.repository.codec import hides_record
 
 EXAMPLE_NUMBER = 7
-PATH_CHECKS = ("file_okay", "dir_okay", "exists")
 
 
 class Terminal:
@@ -154,6 +153,7 @@ def _run(
 ) -> None:
     call = call_of(kind, output)
     chosen = {argument.name: values[argument.name] for argument in arguments}
+    refuse_paths(arguments, chosen)
 
     answer = answer_of(operation.run(call, **fixed, **chosen))
     if operation.lists and output == "json":
@@ -273,8 +273,7 @@ def _click_type(schema: Mapping[str, Any]) -> Any:
             return click.IntRange(schema.get("minimum"), schema.get("maximum"))
         return int
     if schema.get("format") == "path":
-        checks = {name: schema[name] for name in PATH_CHECKS if name in schema}
-        return click.Path(path_type=Path, **checks)
+        return click.Path(path_type=Path)
     if schema["type"] == "number":
         return click.FloatRange(schema.get("minimum"), schema.get("maximum"))
     return str
