@@ -151,3 +151,36 @@ def test_an_agents_settings_keep_what_it_needs(
     assert asks(
         json.loads((root / load_agent(name).settings["project"].path).read_text("utf-8"))["hooks"]
     )
+
+
+@pytest.mark.parametrize(
+    ("agent", "off", "on"),
+    [
+        ("claude", {"disableAllHooks": True}, {"disableAllHooks": False}),
+        ("gemini", {"hooksConfig": {"enabled": False}}, {"hooksConfig": {"enabled": True}}),
+    ],
+)
+def test_a_switch_that_stops_all_hooks_is_reported(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    agent: str,
+    off: dict[str, Any],
+    on: dict[str, Any],
+) -> None:
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    settings = root / f".{agent}/settings.json"
+    assert run(["hook", "install", agent, "--scope", "project"]) == 0
+    installed = json.loads(settings.read_text("utf-8"))
+
+    for switch, is_off in ((on, False), (off, True)):
+        settings.write_text(json.dumps({**installed, **switch}), "utf-8")
+        capsys.readouterr()
+        assert run(["hook", "status", agent]) == 0
+        assert ("switches all hooks off" in capsys.readouterr().out) is is_off
+        assert run(["explain", "README.md"]) == 0
+        assert ("runs no hook" in "".join(capsys.readouterr())) is is_off
+        run(["doctor"])
+        assert ("runs no hook" in "".join(capsys.readouterr())) is is_off

@@ -32,6 +32,8 @@ def test_the_hook_reads_the_same_commands(case: dict[str, Any]) -> None:
     assert " ".join(read.purposes) == case["purposes"]
     if "paths" in case:
         assert read.paths == case["paths"]
+    if "candidates" in case:
+        assert read.candidate_paths == case["candidates"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["text"])

@@ -171,6 +171,8 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
         ),
         ("請看「src/a.py」、docs/b.md。", ["src/a.py", "docs/b.md"]),
         ("src\\a.py", ["src\\a.py"]),
+        ('mend @"my docs/a file.md" now', ["docs/a", "file.md", "my docs/a file.md"]),
+        ('he said "and so on" of src/a.py, "very well"', ["src/a.py"]),
         ("file:///r/src/a.py", ["file:///r/src/a.py"]),
         ("", []),
     ],

@@ -34,7 +34,8 @@ class JsonHooks:
     `events` has the matcher for each event, empty for none. `handler` is what an entry holds
     besides the command, which is its member `key`. A `grouped` format keeps handlers in a list
     inside an entry, next to its matcher. `head` are members that the file needs besides `hooks`.
-    With `comments` the agent reads JSON with comments.
+    With `comments` the agent reads JSON with comments. `off` are the keys of the member that
+    switches all hooks off, and its value.
     """
 
     events: Mapping[str, str]
@@ -43,6 +44,7 @@ class JsonHooks:
     grouped: bool = True
     head: Mapping[str, object] = field(default_factory=dict)
     comments: bool = False
+    off: tuple[tuple[str, ...], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

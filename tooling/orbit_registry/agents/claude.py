@@ -104,7 +104,8 @@ def agent() -> "Agent":
         "SubagentStart",
         "Stop",
     )
-    hooks = base.JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
+    handler = {"type": "command", "command": "", "timeout": 5}
+    hooks = base.JsonHooks(hook_events(), handler, off=(("disableAllHooks",), True))
     home = "CLAUDE_CONFIG_DIR"
     of_project = ("projects", base.ROOT, "mcpServers")
     servers: Mapping[Scope, ServersFile] = {

@@ -65,7 +65,8 @@ def agent() -> "Agent":
     answered = {"SessionStart": "", "BeforeAgent": "", "AfterTool": tools}
     events = {**answered, "PreCompress": "manual", "AfterAgent": "", "SessionEnd": ""}
     handler = {"name": "orbit", "type": "command", "command": "", "timeout": 5000}  # milliseconds
-    hooks = base.JsonHooks(events, handler, comments=True)
+    off = (("hooksConfig", "enabled"), False)
+    hooks = base.JsonHooks(events, handler, comments=True, off=off)
     payload = {
         "session_id": base.SESSION,
         "transcript_path": "/tmp/session.json",

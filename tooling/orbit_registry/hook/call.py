@@ -234,4 +234,8 @@ def path_words(text: str) -> list[str]:
         if len(words) >= MOST_PATHS:
             break
 
-    return list(words)
+    for quotation in text[:LONGEST_TEXT].split('"')[1::2]:
+        if " " in quotation and "/" in quotation and "\n" not in quotation:
+            words[quotation] = None  # a path with spaces
+
+    return list(words)[:MOST_PATHS]

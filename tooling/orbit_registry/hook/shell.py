@@ -14,14 +14,19 @@ from orbit_registry.hook.call import (
     resolve_path,
 )
 from orbit_registry.hook.commands import UNKNOWN, Command, commands_in
-from orbit_registry.hook.purpose import program_at, purpose_of
+from orbit_registry.hook.purpose import name_of, program_at, purpose_of
 
 DEEPEST = 4  # most shells inside each other
 _GRAMMAR = "if then else elif fi for while until do done case esac in ! { }"
 _RESERVED = frozenset(_GRAMMAR.split())
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
 _PRINTERS = frozenset(("echo", "printf"))
-_SEARCHING = "sed awk gawk grep egrep fgrep rg ag jq yq perl ssh"
+_INTERPRETERS = frozenset(("python", "node", "bun", "deno", "ruby", "php"))
+_CODE_OPTIONS = frozenset(("-c", "-e", "-E", "-r", "-p", "--eval", "--print"))
+_FORGES = frozenset(("gh", "glab"))
+_TEXT_WORDS = "--body -b --title -t --notes -n --description -d -m --message"
+_TEXT_OPTIONS = frozenset(_TEXT_WORDS.split())
+_SEARCHING = "sed awk gawk grep egrep fgrep rg ag jq yq perl"
 _SEARCHERS = frozenset(_SEARCHING.split())
 _READING = "cat less more head tail bat view nl sed awk grep rg jq yq batcat wc"
 _READERS = frozenset(_READING.split())
@@ -77,7 +82,10 @@ def paths_in_command(command: str | list[str]) -> CommandPaths:
     return words
 
 
-def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) -> None:
+def _read_text(
+    result: CommandPaths, text: str, folder: str | None, depth: int, *, is_value: bool = False
+) -> None:
+    """Read a shell's text; with `is_value` another command gets what it prints."""
     line = commands_in(text)
     outer: list[str | None] = []
 
@@ -85,13 +93,16 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
         outer += [folder] * command.opens
         _read_redirections(result, command, folder, depth)
         folder = _read_command(result, command.words, folder, depth)
+        if is_value and command.words and command.words[0] in _PRINTERS:
+            for word in command.words[1:]:
+                result.add(word, folder, sure=False)
 
         for _ in range(min(command.closes, len(outer))):
             folder = outer.pop()
 
     if depth < DEEPEST:
         for inner in line.inner:
-            _read_text(result, inner, folder, depth + 1)
+            _read_text(result, inner, folder, depth + 1, is_value=True)
 
 
 def _read_redirections(
@@ -114,15 +125,25 @@ def _read_here_document(
     depth: int,
 ) -> None:
     """Read a here-document that is a patch or a shell's input; note one that goes to files."""
-    name = words[0].rpartition("/")[2] if words else ""
+    program = words[program_at(words) :]
+    name = name_of(program[0]) if program else ""
     if PATCH in body or name in ("patch", "git"):
         _read_patch(result, body, folder)
     elif name in _SHELLS and depth < DEEPEST:
         _read_text(result, body, folder, depth + 1)
+    elif name in _INTERPRETERS:
+        _read_code(result, body, folder)
     elif name in ("cat", "tee") and folder is not None:
-        for file in words[1:] if name == "tee" else targets:
+        for file in program[1:] if name == "tee" else targets:
             if file[:1] != "-":
                 result.texts.append((resolve_path(folder, _known_part(file)), body))
+
+
+def _read_code(result: CommandPaths, text: str, folder: str | None) -> None:
+    """Add the texts in the quotes of a program's code that may be paths."""
+    for part in text.replace('"', "'").replace("`", "'").split("'"):
+        if looks_like_path(part):
+            result.add(part, folder, sure=False)
 
 
 def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
@@ -165,14 +186,14 @@ def _read_command(
         return folder
 
     name, arguments = words[0].rpartition("/")[2], words[1:]
-    if name in ("cd", "pushd", "chdir", "Set-Location"):
+    if name in ("cd", "pushd", "popd", "chdir", "Set-Location"):
         return _changed_folder(folder, arguments)
 
     if name in ("apply_patch", "applypatch"):
         _read_patch(result, "\n".join(arguments), folder)
     elif name in _SHELLS and depth < DEEPEST:
         _read_nested_shell(result, name, arguments, folder, depth)
-    elif name not in _PRINTERS:
+    elif name not in _PRINTERS and name != "ssh":  # its files are another machine's
         _read_arguments(result, name, arguments, folder)
 
     return folder
@@ -219,8 +240,15 @@ def _read_arguments(
             return  # what follows are conditions
 
         if word == "-C" and name in ("git", "make", "gmake", "ninja", "tar"):
-            folder = _changed_folder(folder, [next(words, "-")])
-        elif word in ("-m", "--message", "-e") and (name in _SEARCHERS or name in ("git", "gh")):
+            changed = next(words, "-")
+            if name != "git":
+                result.add(changed, folder)
+            folder = _changed_folder(folder, [changed])
+        elif word in _CODE_OPTIONS and name_of(name) in _INTERPRETERS:
+            _read_code(result, next(words, ""), folder)
+        elif word in _TEXT_OPTIONS and name in _FORGES:
+            next(words, "")
+        elif word in ("-m", "--message", "-e") and (name in _SEARCHERS or name == "git"):
             next(words, "")
             is_sought = is_sought and word != "-e"
         elif word.startswith("-"):

@@ -52,6 +52,7 @@ class HookState:
     launcher: bool = False
     problem: str | None = None
     diff: str = ""
+    off: str = ""  # the member of the file that switches all hooks of the agent off
 
     def as_data(self) -> dict[str, object]:
         """Return the state as JSON shows it."""
@@ -66,6 +67,7 @@ class HookState:
             "changed": self.changed,
             "problem": self.problem,
             "diff": self.diff,
+            "off": self.off,
         }
 
 
@@ -158,14 +160,15 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     """Return the state of one settings file."""
     scope, file, path, text = read_file(root, agent, agent.settings, scope)
     settings = format_of(file)
+    off = settings.switched_off(text, str(path)) if text is not None else ""
     if text is None or not settings.commands(text, str(path)):
-        return HookState(agent, scope, path)
+        return HookState(agent, scope, path, off=off)
 
     current = settings.is_current(text, command_of(agent, scope, root), str(path))
     if current and scope == "project":
         current = file_text(root / LAUNCHER) == launcher_text()
 
-    return HookState(agent, scope, path, True, current)
+    return HookState(agent, scope, path, True, current, off=off)
 
 
 def install(

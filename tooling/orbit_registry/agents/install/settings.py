@@ -309,6 +309,18 @@ class JsonSettings:
 
         return all(entry in installed for entry in expected)
 
+    def switched_off(self, text: str, what: str) -> str:
+        """Return the member that switches all hooks off, as a reader knows it; empty if none."""
+        if self.spec.off is None:
+            return ""
+
+        keys, value = self.spec.off
+        item = self._read(text, what).get(keys)
+        if item is None or item.value is not value:
+            return ""
+
+        return f"`{'.'.join(keys)}: {json.dumps(value)}`"
+
     def _read(self, text: str, what: str) -> JsonText:
         return JsonText(text, what, comments=self.spec.comments)
 
@@ -414,6 +426,10 @@ class CommandFileSettings:
             return list(map(self._unquoted, quoted))
         except ValueError:
             return []
+
+    def switched_off(self, text: str, what: str) -> str:
+        """Return that nothing switches it off: it holds nothing but the command."""
+        return ""
 
     def is_current(self, text: str, command: str, what: str) -> bool:
         """Say whether the file is the one that would be written today."""

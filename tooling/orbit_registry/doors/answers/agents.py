@@ -245,15 +245,17 @@ def status(call: Call, agents: Annotated[tuple[HookAgent, ...], Form()] = ()) ->
 
 
 def _agent_line(name: str, agent: Agent) -> str:
-    return f"{name} ({agent.title}; {'proven' if agent.proven else 'unproven'}: {agent.evidence})"
+    return f"{name} ({agent.title}: {agent.evidence})"
 
 
 def _state_text(state: HookState) -> str:
     if state.problem:
         return f"not known: {state.problem}"
-    if not state.installed:
-        return "not installed"
-    return "installed" if state.current else "installed by another version: install it again"
+    text = "not installed"
+    if state.installed:
+        text = "installed" if state.current else "installed by another version: install it again"
+
+    return f"{text}; {state.off} switches all hooks off" if state.off else text
 
 
 @operation("hook test", lists=True)

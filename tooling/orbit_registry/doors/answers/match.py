@@ -13,6 +13,7 @@ from orbit_registry.doors.answers.arguments import EARLIER, TOOL, Count
 from orbit_registry.doors.answers.call import Call, note
 from orbit_registry.doors.answers.notes import (
     empty_notes,
+    hook_notes,
     overlooked_notes,
     unknown_notes,
     visibility_of,
@@ -190,6 +191,8 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.way}: {entry['said']}{cause}")
 
+    if any(verdict.as_data()["pushed"] for verdict in verdicts):
+        notes += hook_notes(registry)
     if not verdicts:
         lines.append("no record applies")
         notes += overlooked_notes(registry)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.agents.install import install as installation
 from orbit_registry.doors.answers.call import note
 from orbit_registry.errors import OrbitError, did_you_mean, plural
 from orbit_registry.formats.dates import first_day
@@ -47,6 +48,20 @@ def overlooked_decision_notes(registry: Registry) -> list[str]:
     if any(record.is_unreachable for record in decisions):
         return _overlooked(registry, decisions)
     return []
+
+
+def hook_notes(registry: Registry) -> list[str]:
+    """Return why no agent runs the hook here; nothing if one does."""
+    states = installation.status(registry.workspace.root)
+    off = [state for state in states if state.off]
+    if off:
+        title = off[0].agent.title
+        return [note(f"{title} runs no hook: {off[0].off} is in {off[0].path}")]
+    if any(state.installed for state in states):
+        return []
+
+    remedy = "`orbit hook install AGENT`"
+    return [note(f"no hook is installed here, so no edit of an agent shows a record: {remedy}")]
 
 
 def overlooked_notes(registry: Registry) -> list[str]:

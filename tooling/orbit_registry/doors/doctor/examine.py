@@ -386,6 +386,9 @@ def _examine_hooks(
                 str(state.path),
                 "correct the file",
             )
+        elif state.off:
+            message = f"{state.agent.title} runs no hook: {state.off} is in its settings"
+            yield Finding("problem", "hook", message, str(state.path), f"remove {state.off} there")
 
     installed = [state for state in states if state.installed]
     if not installed:
