@@ -4,7 +4,7 @@ and the standard status of a word.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import dropwhile
 from urllib.parse import unquote
 
@@ -12,14 +12,11 @@ from orbit_registry.formats.adr.header import whole_line, without_links
 from orbit_registry.formats.adr.model import Fact, Rel, Status
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import (
-    PART,
-    PARTLY,
-    WITHIN,
     find_phrases,
     unsure_phrases,
     value_phrases,
 )
-from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, word_set
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, word_set
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
@@ -39,21 +36,9 @@ _CHOSEN = pattern("chosen")
 _TAKEN_OVER = pattern("taken_over")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
+_PARTIAL = pattern("partial_status")
+_IN_PROGRESS = pattern("status_in_progress")
 _LIMIT = 4000
-
-
-@cache
-def _in_progress() -> re.Pattern[str]:
-    """Return how a status says that nothing is decided yet; `active`, `current` and `final` alone
-    mean a live decision.
-    """
-    return re.compile(rf"(?:status:?[ ]{{1,3}})?\b(?:{choice('in_progress')})\b", re.IGNORECASE)
-
-
-@cache
-def _partial() -> re.Pattern[str]:
-    verbs = rf"(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:{choice('partial_verbs')})"
-    return re.compile(rf"{choice('partial_statuses')}|{verbs}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -149,9 +134,9 @@ def _status(text: str) -> Status:
     )
 
     if (
-        _partial().match(bare)
+        _PARTIAL.match(bare)
         or of_part == "amended_by"
-        or (taken_over and _partial().search(taken_over.group()))
+        or (taken_over and _PARTIAL.search(taken_over.group()))
     ):
         return "accepted"  # a part was replaced, the rest is live
 
@@ -165,7 +150,7 @@ def _status(text: str) -> Status:
     ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
 
-    if _in_progress().match(text.lstrip("*_`\"'{[( ")):
+    if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
 
     label = without_links(text)[:400]
