@@ -10,10 +10,10 @@ from typing import Self
 
 from orbit_registry.errors import plural
 from orbit_registry.operations.document_facts import is_of_feature
-from orbit_registry.operations.document_plan import NO_ENTRY
 from orbit_registry.operations.import_report import (
     EXAMPLE,
     MEMORY,
+    NO_ENTRY,
     NOT_READ,
     READS_LIKE_ONE,
     Outcome,

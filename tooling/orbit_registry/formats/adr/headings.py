@@ -239,6 +239,7 @@ _DATED = pattern("heading_dated")
 _NAMED = pattern("named")
 _ENTRY = pattern("entry")
 _IN_LOG = pattern("numbered_entry")
+_CODED = pattern("coded")
 _PICTURE = pattern("picture")
 _DAY_FIRST = pattern("day_first")
 _DAY_LAST = pattern("day_last")
@@ -358,23 +359,31 @@ def date_behind(title: str) -> str | None:
     return match["date"] if match else None
 
 
+def split_coded(text: str, span: Span, _: str) -> TitleParts | None:
+    """Split a log entry's heading with a code of any kind: `KD1 — Title`."""
+    match = _CODED.match(text, span.start, span.end)
+    if match is None:
+        return None
+
+    title = Span(match.end(), span.end)
+    code = match["code"] + match["number"]
+    number = Span(*match.span("number"))
+    return TitleParts(match["number"], number, title.of(text).strip(), title, code)
+
+
 def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
     """Split a log entry's heading with a date instead of a number; None if it has no date."""
     first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
-    match = first or _DAY_LAST.search(text, span.start, span.end)
-    if match is None:
-        return _split_date_in_words(text, span, plain)
+    if first is not None:
+        words = _text_after(_text_after(plain, _PICTURE), _DAY_FIRST)
+        return TitleParts(None, None, words, Span(first.end(), span.end), "", first["date"])
 
-    title = Span(match.end(), span.end) if first else Span(span.start, match.start())
-    words = (
-        _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
-    )
-    return TitleParts(None, None, words, title, "", match["date"])
+    last = _DAY_LAST.search(text, span.start, span.end)
+    if last is not None:
+        words = _DAY_LAST.sub("", plain)
+        return TitleParts(None, None, words, Span(span.start, last.start()), "", last["date"])
 
-
-def _split_date_in_words(text: str, span: Span, plain: str) -> TitleParts | None:
-    """Split `May 1, 2024 — Use x`."""
-    ahead = _DATE_AHEAD.match(text, span.start, span.end)
+    ahead = _DATE_AHEAD.match(text, span.start, span.end)  # `May 1, 2024 — Use x`
     date = _iso(ahead["date"]) if ahead is not None else None
     if ahead is None or date is None:
         return None
