@@ -191,8 +191,8 @@ def read(workspace: Workspace, paths: Iterable[str], on_step: OnStep) -> Reading
 
 
 def plan(workspace: Workspace, reading: Reading, order: Order, *, take_numbers: bool) -> Plan:
-    """Return what becomes of documents that were read. `take_numbers`: under a lock, so that nobody
-    else gets these numbers.
+    """Return what becomes of documents that were read. `take_numbers`: under a lock, so that no
+    other run gets these numbers.
     """
     registry = _registry(workspace)
     sidecars = dict(statuses_next_to(workspace, reading.documents))

@@ -131,7 +131,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
     after_break = True
 
     for line in visible_lines(document, body, document.code):
-        content = text[line.start : line.end]
+        content = line.of(text)
         match = _RUN_IN.match(content) if after_break else None
         if match and (match["stop"] or match["after"] or not content[match.end() :].strip()):
             key = section_key(match["name"])
@@ -167,7 +167,7 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
             continue
 
         for line in visible_lines(document, section.body, document.code):
-            if _COST_SENTENCE.search(document.text[line.start : line.end]):
+            if _COST_SENTENCE.search(line.of(document.text)):
                 return document.lines.position(line.start)
 
     return None
@@ -204,7 +204,7 @@ def toml_span(document: Document) -> Span | None:
 def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
-        content = document.text[line.start : line.end].strip()
+        content = line.of(document.text).strip()
         if not content.startswith("#") and not FILLER.match(content):
             return True
     return False
@@ -474,7 +474,7 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
 
 def _first_line(document: Document, span: Span) -> Span | None:
     for line in visible_lines(document, span, document.hidden):
-        if content := document.text[line.start : line.end].strip():
+        if content := line.of(document.text).strip():
             start = document.text.index(content, line.start)
             return Span(start, start + len(content))
     return None

@@ -47,7 +47,7 @@ def _text(name: str) -> str:
 
 
 def expanded(text: str) -> str:
-    """Return a pattern with what its `%{name}` stand for."""
+    """Return a pattern with each `%{name}` in it replaced."""
     return _PART.sub(lambda part: _text(part["name"]), text)
 
 

@@ -36,7 +36,7 @@ from orbit_registry.formats.adr.headings import (
     split_title,
 )
 from orbit_registry.formats.adr.html_table import html_tables
-from orbit_registry.formats.adr.links import DECISIONS, RELS
+from orbit_registry.formats.adr.links import DECISIONS
 from orbit_registry.formats.adr.log import (
     coded_headings,
     dated_headings,
@@ -45,6 +45,7 @@ from orbit_registry.formats.adr.log import (
 )
 from orbit_registry.formats.adr.model import (
     FOLDER,
+    RELS,
     AdrDocument,
     AdrFile,
     Fact,

@@ -100,6 +100,11 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
     return (phrase for phrase in _all_phrases(text, start, end) if phrase.is_sure)
 
 
+def is_superseding(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Say whether a text states that another decision replaces this one."""
+    return any(phrase.rel == "superseded_by" for phrase in find_phrases(text, start, end))
+
+
 def unsure_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
     """Yield the phrases about supersession that deny, plan or suppose it:
     `to be superseded by ADR-9`.
@@ -162,7 +167,7 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         target = _target(text, at, limit) or _target(text, _skip(_FILLER, text, at, limit), limit)
 
         while target is not None:
-            yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
+            yield Phrase(rel, target[0], target[1], target[2], Span(*match.span()))
             behind = _skip(_REMARK, text, target[2].end, limit)
             following = _skip(_GLUE if behind == target[2].end else _NEXT, text, behind, limit)
             if following == behind:
@@ -210,7 +215,7 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
     if match is None:
         return None
 
-    span = Span(match.start(), match.end())
+    span = Span(*match.span())
     if match["href"]:
         return match["href"], match["text"], span
     if match["wiki"]:

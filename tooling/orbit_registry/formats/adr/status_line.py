@@ -13,6 +13,7 @@ from orbit_registry.formats.adr.model import Fact, Rel, Status
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import (
     find_phrases,
+    is_superseding,
     unsure_phrases,
     value_phrases,
 )
@@ -239,7 +240,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     yield Fact("statement", span.of(text), span, style)
 
     for match in _DATE.finditer(text, first.start, first.end):
-        yield Fact("status_date", match.group(), Span(match.start(), match.end()), style)
+        yield Fact("status_date", match.group(), Span(*match.span()), style)
         break
 
     yield from _tasks(text, Span(first.end, span.end), style)
@@ -247,13 +248,11 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     for number, piece in enumerate(pieces[1:], start=1):
         dated = _DATE.match(text, piece.start, piece.end)
         if dated:
-            yield Fact("date", dated.group(), Span(dated.start(), dated.end()), style)
+            yield Fact("date", dated.group(), Span(*dated.span()), style)
 
         bare = _BARE_TASK.match(text, piece.start, piece.end)
         if bare and not bare.group().startswith("ADR-"):
-            yield Fact(
-                "tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),)
-            )
+            yield Fact("tasks", bare.group(), Span(*bare.span()), style, (bare.group(),))
 
         legacy = _LEGACY.match(text, piece.start, piece.end)
         if legacy:
@@ -268,9 +267,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
                 ids,
             )
 
-        if any(
-            phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)
-        ):
+        if is_superseding(text, piece.start, piece.end):
             remark = Span(pieces[number - 1].end, piece.end)
             yield Fact("superseding", piece.of(text), remark, style)
 
@@ -343,6 +340,4 @@ def _status_piece(text: str, piece: Span) -> Span:
 def _tasks(text: str, span: Span, style: str) -> Iterator[Fact]:
     for match in _BRACKETED.finditer(text, span.start, span.end):
         if not match["task"].upper().startswith("ADR"):
-            yield Fact(
-                "tasks", match.group(), Span(match.start(), match.end()), style, (match["task"],)
-            )
+            yield Fact("tasks", match.group(), Span(*match.span()), style, (match["task"],))
