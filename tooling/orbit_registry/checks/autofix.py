@@ -10,9 +10,8 @@ from orbit_registry.checks.context import load_context
 from orbit_registry.checks.inputs import collect_inputs
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.operations.adoption import backfill, importer, plan_adoption
+from orbit_registry.operations.adoption import Order, backfill, plan, read
 from orbit_registry.repository.guard import refuse_for_agent, write_step
-from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import writing
 from orbit_registry.workspace.workspace import Workspace
 
@@ -94,9 +93,9 @@ def _adopt(
     dry_run: bool,
 ) -> None:
     paths = sorted({diagnostic.location.path for diagnostic in unrecorded})
-    records = read_collection(workspace).records
-    author = importer(workspace)
-    changes = plan_adoption(workspace, paths, records, author, by_name=paths, dry_run=True).changes
+    order = Order(by_name=paths, dry_run=True)
+    reading = read(workspace, paths, order.on_step)
+    changes = plan(workspace, reading, order, take_numbers=False).changes
     try:
         refuse_for_agent(workspace, changes)
         for diagnostic in unrecorded:

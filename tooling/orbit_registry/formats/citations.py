@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orbit_registry.formats.position import Position, Span, TextLines
+from orbit_registry.formats.position import Position, Span, text_lines
 
 _NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
 _NAMESPACE_END = re.compile(r"[\w./#-]*")
@@ -103,7 +103,7 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     if not matches:  # a prefix such as `R-` occurs in many words
         return ()
 
-    lines = TextLines(text)
+    lines = text_lines(text)
     citations = [
         Citation(cited, lines.position(span.start), span, number, weak)
         for cited, span, number, weak in matches

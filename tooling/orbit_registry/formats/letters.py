@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -23,6 +24,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
 
 
+@lru_cache(maxsize=8)  # a text is compared by its words, then by its signs
 def as_seen(text: str) -> str:
     """Return a text in NFKC form without invisible characters; in a word that has letters of Latin
     and of another script, each look-alike is the Latin letter.

@@ -18,7 +18,7 @@ from itertools import chain, pairwise, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from orbit_registry.formats.position import Position, Span, TextLines
+from orbit_registry.formats.position import Position, Span, TextLines, text_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -118,11 +118,8 @@ class Document:
     """HTML tags and comments within lines, where lines were read."""
     code_in_lines: tuple[Span, ...] = ()
     """Code within lines, backticks included, where lines were read."""
-
-    @property
-    def hidden(self) -> tuple[Span, ...]:
-        """Code and HTML blocks together, in order."""
-        return tuple(sorted((*self.code, *self.html), key=lambda span: span.start))
+    hidden: tuple[Span, ...] = ()
+    """Code and HTML blocks together, in order."""
 
     @property
     def anchors(self) -> dict[int, str]:
@@ -345,7 +342,7 @@ _Places = list[tuple[int, int]]
 class _Reader:
     def __init__(self, text: str, references: Mapping[str, Any]) -> None:
         self.text = text
-        self.lines = TextLines(text)
+        self.lines = text_lines(text)
         self.front_matter, self.first_line = _find_front_matter(text, self.lines)
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
 
@@ -366,6 +363,7 @@ class _Reader:
         code = self.blocks["fence"] + self.blocks["code_block"]
         code.sort(key=lambda span: span.start)
         html = tuple(self.blocks["html_block"])
+        hidden = sorted((*code, *html), key=lambda span: span.start)
         rules = tuple(self.blocks["hr"])
         return Document(
             self.text,
@@ -380,6 +378,7 @@ class _Reader:
             tuple(self.links),
             tuple(self.tags),
             tuple(self.code_in_lines),
+            tuple(hidden),
         )
 
     def _read(self, tokens: Sequence[Token]) -> None:
@@ -618,7 +617,7 @@ def content_start(text: str) -> int:
     if _PLAIN_START.match(text):
         return 0
 
-    lines = TextLines(text)
+    lines = text_lines(text)
     _, first_line = _find_front_matter(text, lines)
     return lines.start_of(first_line) or int(text.startswith("\ufeff"))
 

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,6 +79,12 @@ class TextLines:
             return self.starts[line]
 
         return len(self.text)
+
+
+@lru_cache(maxsize=16)
+def text_lines(text: str) -> TextLines:
+    """Return the lines of a text; several readers of a document ask one after the other."""
+    return TextLines(text)
 
 
 def position_at(text: str, offset: int) -> Position:

@@ -189,6 +189,9 @@ def packages_named(record: Record, imports: Imports) -> Iterator[Package]:
 
 
 def _named(text: str, place: str, imports: Imports, *, is_title: bool) -> Iterator[Package]:
+    if not imports.by_word:
+        return
+
     packages: dict[str, Package] = {}
     end = 0
     words = list(_WORD.finditer(text))

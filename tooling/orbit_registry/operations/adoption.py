@@ -1,8 +1,17 @@
 """Records for decisions that documents hold: each record points at its document, which stays
 unchanged.
 
-An import reads documents (`formats.adr.reader`), plans what becomes of them (`document_plan`),
-writes the records here as one step, and reports (`import_report`).
+An import takes four steps, and this module takes them in their order:
+
+1. `read`: the text and the path of a document become facts, each with the place that states it.
+   `formats.adr.reader` reads one document.
+2. `plan`: the facts and the registry become outcomes, and the files that would be written.
+   `document_plan` sorts the decisions, `document_facts` numbers them, `link_targets` links them.
+3. `apply`: the files of a plan are written as one step of the journal.
+4. `report`: the outcomes become what people read: `import_report`, and `import_notes` with what to
+   do next.
+
+`orbit import FILE --explain` prints what each step makes of one document.
 """
 
 from __future__ import annotations
@@ -10,17 +19,16 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.position import Span
 from orbit_registry.model.ids import new_uid
-from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.document_choice import choose
 from orbit_registry.operations.document_facts import (
     NumberedDecision,
     document_dates,
@@ -39,6 +47,7 @@ from orbit_registry.operations.document_plan import (
     one_sided,
     outcomes_of,
 )
+from orbit_registry.operations.import_notes import Project, report
 from orbit_registry.operations.import_report import (
     Outcome,
     PathMoves,
@@ -71,53 +80,56 @@ OnStep = Callable[[str, int, int], None]
 _NAMED = 3  # rejected options that a report names
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a user asks of an import."""
+
+    by_name: Collection[str] = ()
+    """Documents that the user named."""
+    assume: str | None = None
+    """The status of decisions whose document states none."""
+    dry_run: bool = False
+    on_step: OnStep = lambda step, done, of: None
+    remembered: Mapping[str, str] = field(default_factory=dict)
+    """Ids that decisions had elsewhere (`number_candidates`)."""
+
+
 @dataclass(frozen=True, slots=True)
-class AdoptionPlan:
-    """The files that an adoption writes, and what becomes of each document."""
+class Reading:
+    """The documents that could be read, and why others could not."""
 
-    changes: tuple[FileChange, ...]
-    outcomes: tuple[Outcome, ...]
+    documents: Sequence[Document]
+    outcomes: Sequence[Outcome]
 
 
-def adopt(
-    workspace: Workspace,
-    paths: Iterable[str],
-    *,
-    by_name: Collection[str],
-    dry_run: bool,
-    assume: str | None = None,
-    on_step: OnStep = lambda step, done, of: None,
-    remembered: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Outcome, ...]:
-    """Make a record for each decision at `paths` that has none; `by_name` are documents that the
-    user named, `on_step` gets how many are read, and `remembered` has the ids that decisions had
-    elsewhere (`number_candidates`).
-    """
-    author = importer(workspace)
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The files that an import writes, and what becomes of each document."""
 
-    def plan(*, dry_run: bool) -> AdoptionPlan:
-        return plan_adoption(
-            workspace,
-            paths,
-            read_collection(workspace).records,
-            author,
-            by_name=by_name,
-            dry_run=dry_run,
-            assume=assume,
-            on_step=on_step,
-            remembered=remembered,
-        )
+    changes: Sequence[FileChange]
+    outcomes: Sequence[Outcome]
 
-    if dry_run:
-        return plan(dry_run=True).outcomes
 
-    with writing(workspace):
-        if acting_role() == "agent":  # before numbers are taken
-            refuse_for_agent(workspace, plan(dry_run=True).changes)
+def import_documents(workspace: Workspace, within: str, order: Order) -> TakeoverReport:
+    """Make a record for each decision that has none, in the documents at a path from the root."""
+    choice = choose(workspace, within)
+    outcomes = adopt(workspace, choice.documents, order)
+    project = Project.of(workspace, within, choice.dropped)
+    return report(within, (*choice.left, *outcomes), project, dry_run=order.dry_run)
 
-        done = plan(dry_run=False)
-        write_step(workspace, "adopt", done.changes, taken_over=True)
-        return done.outcomes
+
+def adopt(workspace: Workspace, paths: Iterable[str], order: Order) -> Sequence[Outcome]:
+    """Make a record for each decision at some paths that has none."""
+    with nullcontext() if order.dry_run else writing(workspace):
+        reading = read(workspace, paths, order.on_step)
+        if not order.dry_run and acting_role() == "agent":  # before numbers are taken
+            refuse_for_agent(workspace, plan(workspace, reading, order, take_numbers=False).changes)
+
+        adoption = plan(workspace, reading, order, take_numbers=not order.dry_run)
+        if not order.dry_run:
+            apply(workspace, adoption)
+
+    return adoption.outcomes
 
 
 def backfill(
@@ -129,19 +141,17 @@ def backfill(
     if moves:
         return follow_moves(workspace, moves, dry_run=dry_run)
 
-    documents = list(decision_paths(workspace)) if not paths else []
+    documents = set() if paths else {*decision_paths(workspace)}
     for path in paths:
         here = inside(workspace.root, path)
-        below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
-        documents += (workspace.relative(file) for file in below)
+        below = here.rglob("*.md") if here.is_dir() else [here]
+        documents.update(map(workspace.relative, below))
 
-    outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, dry_run=dry_run)
+    outcomes = adopt(workspace, documents, Order(by_name=paths, dry_run=dry_run))
     if not paths:  # most documents of a folder that hold no decision are no news
-        outcomes = tuple(
-            outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None
-        )
+        outcomes = [each for each in outcomes if each.what != "left" or each.record is not None]
 
-    return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
+    return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, tuple(outcomes))
 
 
 def importer(workspace: Workspace) -> Author:
@@ -151,34 +161,48 @@ def importer(workspace: Workspace) -> Author:
     return Author(current_author(workspace.git).name, "import")
 
 
-def plan_adoption(
-    workspace: Workspace,
-    paths: Iterable[str],
-    records: RecordSet,
-    author: Author,
-    *,
-    by_name: Collection[str],
-    dry_run: bool,
-    assume: str | None = None,
-    on_step: OnStep = lambda step, done, of: None,
-    remembered: Mapping[str, str] = MappingProxyType({}),
-) -> AdoptionPlan:
-    """Return what adopting the documents at `paths` means;
-    without `dry_run` it takes numbers under a lock.
+def read(workspace: Workspace, paths: Iterable[str], on_step: OnStep) -> Reading:
+    """Return the documents at some paths as read, in the order in which decisions get numbers:
+    those of the main folder keep theirs where another folder has the same.
     """
-    kind = workspace.kinds["adr"]
-    registry = _registry(workspace, kind, records)
+    main = f"{workspace.config.adr.folder}/"
+    ordered = sorted(set(paths), key=lambda path: (not path.startswith(main), path))
+    documents: list[Document] = []
     outcomes: list[Outcome] = []
-    ordered = _main_folder_first(workspace, paths)
-    documents = list(_documents(workspace, ordered, outcomes, on_step))
-    sidecars = dict(statuses_next_to(workspace, documents))
+    for number, path in enumerate(ordered):
+        on_step("reading the documents", number, len(ordered))
+        if not path.isprintable():
+            reason = "its name has characters that can't be written; rename it"
+            outcomes.append(Outcome("left", repr(path)[1:-1], None, reason))
+            continue
 
-    decisions = decisions_in(documents, registry, by_name, sidecars)
-    outcomes += decisions.outcomes
+        try:
+            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+        except OrbitError as error:
+            reason = reason_of_error(error, path, f"{workspace.root}{os.sep}")
+            outcomes.append(Outcome("left", path, None, reason))
+            continue
 
-    take = partial(new_ids, workspace, kind, dry_run=dry_run)
+        document = Document(path, text)
+        if document.file is not None:  # read now, while it counts
+            documents.append(document)
+
+    return Reading(documents, outcomes)
+
+
+def plan(workspace: Workspace, reading: Reading, order: Order, *, take_numbers: bool) -> Plan:
+    """Return what becomes of documents that were read. `take_numbers`: under a lock, so that no
+    other run gets these numbers.
+    """
+    registry = _registry(workspace)
+    sidecars = dict(statuses_next_to(workspace, reading.documents))
+    decisions = decisions_in(reading.documents, registry, order.by_name, sidecars)
+    outcomes = [*reading.outcomes, *decisions.outcomes]
+
+    kind = workspace.kinds["adr"]
+    take = partial(new_ids, workspace, kind, dry_run=not take_numbers)
     numbered = number_candidates(
-        decisions.new, registry.numbers, kind.prefix, registry.design, take, remembered
+        decisions.new, registry.numbers, kind.prefix, registry.design, take, order.remembered
     )
     links = links_of(numbered, decisions.present, registry, workspace.git.web_addresses())
     outcomes += links.outcomes
@@ -187,15 +211,22 @@ def plan_adoption(
     for record_id, rejected in _unlisted_options(decisions, outcomes):
         table[record_id] = {**table.get(record_id, {}), "rejected": rejected}
 
-    changes = [*_new_records(workspace, kind, author, numbered, table, links, outcomes, assume)]
+    changes = [*_new_records(workspace, numbered, table, links, outcomes, order.assume)]
     old_ids = sorted(table.keys() - {decision.id for decision in numbered})
     changes += _changed_records(workspace, registry, old_ids, table, links, outcomes)
-    outcomes += one_sided(registry, numbered, _records_of(changes, kind))
+    outcomes += one_sided(registry, numbered, _records_of(workspace, changes))
     changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
-    return AdoptionPlan(tuple(changes), tuple(outcomes))
+    return Plan(changes, outcomes)
 
 
-def _registry(workspace: Workspace, kind: Kind, records: RecordSet) -> Registry:
+def apply(workspace: Workspace, adoption: Plan) -> None:
+    """Write the files of a plan as one step, which a failure leaves undone."""
+    write_step(workspace, "adopt", adoption.changes, taken_over=True)
+
+
+def _registry(workspace: Workspace) -> Registry:
+    kind = workspace.kinds["adr"]
+    records = read_collection(workspace).records
     decisions = {record.id: record for record in records.of_kind(kind.name)}
     by_path: dict[str, list[Record]] = defaultdict(list)
     by_legacy: dict[str, list[Record]] = defaultdict(list)
@@ -212,46 +243,16 @@ def _registry(workspace: Workspace, kind: Kind, records: RecordSet) -> Registry:
     return Registry(records, decisions, numbers, missing, design, dict(by_path), dict(by_legacy))
 
 
-def _main_folder_first(workspace: Workspace, paths: Iterable[str]) -> list[str]:
-    """Return the paths in the order in which decisions get numbers: those of the main folder keep
-    theirs where another folder has the same.
-    """
-    main = f"{workspace.config.adr.folder}/"
-    return sorted(set(paths), key=lambda path: (not path.startswith(main), path))
-
-
-def _documents(
-    workspace: Workspace, paths: Sequence[str], outcomes: list[Outcome], on_step: OnStep
-) -> Iterator[Document]:
-    for number, path in enumerate(paths):
-        on_step("reading the documents", number, len(paths))
-        if not path.isprintable():
-            reason = "its name has characters that can't be written; rename it"
-            outcomes.append(Outcome("left", repr(path)[1:-1], None, reason))
-            continue
-
-        try:
-            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError as error:
-            reason = reason_of_error(error, path, f"{workspace.root}{os.sep}")
-            outcomes.append(Outcome("left", path, None, reason))
-            continue
-
-        document = Document(path, text)
-        if document.file is not None:  # read now, while it counts
-            yield document
-
-
 def _new_records(
     workspace: Workspace,
-    kind: Kind,
-    author: Author,
     numbered: Sequence[NumberedDecision],
     table: FieldsByRecord,
     links: Links,
     outcomes: list[Outcome],
     assume: str | None,
 ) -> Iterator[FileChange]:
+    kind = workspace.kinds["adr"]
+    author = importer(workspace)
     uids: set[str] = set()
     history = dates_of(workspace.git, [decision.candidate.path for decision in numbered])
     for decision in numbered:
@@ -344,7 +345,8 @@ def _edge_text(entry: object) -> str:
     return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""
 
 
-def _records_of(changes: Iterable[FileChange], kind: Kind) -> dict[str, Record]:
+def _records_of(workspace: Workspace, changes: Iterable[FileChange]) -> dict[str, Record]:
+    kind = workspace.kinds["adr"]
     records: dict[str, Record] = {}
     for change in changes:
         data = data_in(change.after)

@@ -20,13 +20,13 @@ from orbit_registry.formats.adr.file_names import (
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.links import SUFFIXES, is_markdown
 from orbit_registry.operations.adr_folders import named_folders
-from orbit_registry.operations.document_plan import reason_for_none
 from orbit_registry.operations.import_report import (
     EXAMPLE,
     MEMORY,
     NOT_READ,
     READS_LIKE_ONE,
     Outcome,
+    reason_for_none,
     reason_of_error,
     with_step,
 )

@@ -13,7 +13,7 @@ from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.decision import with_date_order
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
 from orbit_registry.formats.adr.front_matter import BROKEN, KEY_TWICE
-from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
+from orbit_registry.formats.adr.model import FOLDER, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.adr.problems import (
     BLANK_TITLE,
     DATE_PROBLEMS,
@@ -35,6 +35,7 @@ from orbit_registry.operations.import_report import (
     UNSTATED,
     Outcome,
     link_command,
+    reason_for_none,
     replaced_question,
     with_step,
 )
@@ -49,11 +50,6 @@ from orbit_registry.operations.link_targets import (
 )
 from orbit_registry.repository.documents import Document, heading_of
 
-NO_ENTRY = (
-    "no entry is read: an entry is a heading with a number, a date or a status below it, such as "
-    "`## ADR-1: Title`, or a row of a table with the columns `Decision` and `Status`"
-)
-"""Why a log has nothing to adopt."""
 _QUOTED = 60  # characters of a value that a report quotes
 _ASKED = (BROKEN, "adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
 """Codes of the problems of a document that the report asks about."""
@@ -168,13 +164,6 @@ def _unnamed_sections(document: Document) -> Iterator[Outcome]:
         if problem.code == UNNAMED and problem.position is not None:
             position = f"{document.path}:{problem.position.line}"
             yield Outcome("left", position, None, f"{problem.message}; {problem.hint}")
-
-
-def reason_for_none(file: AdrFile) -> str:
-    """Return why a document that was read has no decision, and what to do."""
-    if file.format == "log":
-        return NO_ENTRY
-    return with_step(file.skipped_reason or "it holds no decision")
 
 
 def _with_sidecar(entry: AdrDocument, sidecar: tuple[str, str] | None) -> AdrDocument:

@@ -10,7 +10,7 @@ from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.position import TextLines
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.judgements.status_evidence import status_evidence
-from orbit_registry.operations.adoption import adopt
+from orbit_registry.operations.adoption import Order, adopt
 from orbit_registry.operations.document_choice import choose
 from orbit_registry.operations.import_report import Outcome
 from orbit_registry.repository.documents import Document
@@ -65,7 +65,7 @@ def explain(workspace: Workspace, path: str) -> Explanation:
     text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     folder = posixpath.dirname(path) or "."
     neighbours = choose(workspace, folder).documents
-    outcomes = adopt(workspace, {path, *neighbours}, by_name=[path], dry_run=True)
+    outcomes = adopt(workspace, {path, *neighbours}, Order(by_name=[path], dry_run=True))
     about = (outcome for outcome in outcomes if _path_of(outcome, workspace) == path)
     return Explanation(Document(path, text), folder, tuple(about))
 

@@ -4,15 +4,16 @@ import posixpath
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from orbit_registry.errors import plural
 from orbit_registry.operations.document_facts import is_of_feature
-from orbit_registry.operations.document_plan import NO_ENTRY
 from orbit_registry.operations.import_report import (
     EXAMPLE,
     MEMORY,
+    NO_ENTRY,
     NOT_READ,
     READS_LIKE_ONE,
     Outcome,
@@ -20,8 +21,15 @@ from orbit_registry.operations.import_report import (
     format_of,
     status_notes,
 )
-from orbit_registry.workspace.workspace import ORBIT
+from orbit_registry.workspace.workspace import ORBIT, Workspace
 
+STORES: Mapping[str, tuple[str, ...]] = {
+    ".claude/learnings": (".yaml", ".yml", ".json", ".md", ".markdown"),
+    ".reasonix/lessons": (".md", ".markdown", ".yaml", ".yml", ".json"),
+}
+"""The folder of each store of lessons that other tools keep, and the suffixes of its files, also of
+those in its subfolders.
+"""
 _HINTS = 3  # folders that notes name
 _FOLDERS = 3  # folders that a command names one by one
 _TO_MARKDOWN = {
@@ -59,8 +67,16 @@ class Project:
     stores: Sequence[str]
     """Stores of lessons of other tools."""
 
+    @classmethod
+    def of(cls, workspace: Workspace, within: str, dropped: Sequence[tuple[str, str]]) -> Self:
+        """Return what notes say of the project at a path from its root."""
+        config = workspace.config
+        stores = [name for name in STORES if within == "." and (workspace.root / name).is_dir()]
+        is_folder = (workspace.root / within).is_dir()
+        return cls(is_folder, config.adr.log, config.design, dropped, stores)
 
-def report_of(
+
+def report(
     path: str, outcomes: Sequence[Outcome], project: Project, *, dry_run: bool
 ) -> TakeoverReport:
     """Return the report of an import of the documents at a path."""

@@ -7,6 +7,7 @@ from typing import Literal
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.adr.classifier import PLACE_REASONS
+from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.model.record import Record
 
 OutcomeKind = Literal["taken", "changed", "left", "present"]
@@ -225,6 +226,11 @@ def _line(outcome: Outcome) -> str:
     return f"{outcome.source} → {outcome.record}" if outcome.record else outcome.source
 
 
+NO_ENTRY = (
+    "no entry is read: an entry is a heading with a number, a date or a status below it, such as "
+    "`## ADR-1: Title`, or a row of a table with the columns `Decision` and `Status`"
+)
+"""Why a log has nothing to adopt."""
 NOT_READ = "not Markdown"
 READS_LIKE_ONE = (
     "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
@@ -291,6 +297,13 @@ def with_step(reason: str) -> str:
     """Return why a document was left out, and what to do, where the reason says that."""
     step = _STEPS.get(reason)
     return f"{reason}; {step}" if step else reason
+
+
+def reason_for_none(file: AdrFile) -> str:
+    """Return why a document that was read has no decision, and what to do."""
+    if file.format == "log":
+        return NO_ENTRY
+    return with_step(file.skipped_reason or "it holds no decision")
 
 
 def link_command(record: str, rel: str) -> str:

@@ -66,9 +66,10 @@ def is_mixed(piece: str) -> bool:
     return _MIXED.search(piece) is not None
 
 
-def pieces(text: str) -> list[str]:
+@lru_cache(maxsize=8)  # words, joined names and identifiers are read from one text
+def pieces(text: str) -> tuple[str, ...]:
     """Return the runs of letters, digits, marks and underscores of a text."""
-    return PIECES.findall(unicodedata.normalize("NFKC", text))
+    return tuple(PIECES.findall(unicodedata.normalize("NFKC", text)))
 
 
 @lru_cache(_MOST_REMEMBERED)

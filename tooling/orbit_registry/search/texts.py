@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import starmap
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.secrets import may_hold_secret, without_secrets
@@ -68,7 +68,7 @@ def _counted(fields: Fields) -> Counts:
     for text, weight in zip(fields, WEIGHTS, strict=True):
         counts.update([*words(text), *joined_names(text)] * weight)
 
-    for name in names_in("\n".join(fields)):
+    for name in chain.from_iterable(map(names_in, fields)):
         counts.setdefault(name, 0)
 
     return counts

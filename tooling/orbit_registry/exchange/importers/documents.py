@@ -1,16 +1,11 @@
-"""Import of decision documents in the formats of `formats.adr`: choose the files, adopt them,
-report.
-"""
+"""Import of decision documents in the formats of `formats.adr`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import ForeignWorkspaceError, UsageError
-from orbit_registry.exchange.importers.lessons import STORES
-from orbit_registry.operations.adoption import adopt
-from orbit_registry.operations.document_choice import choose
-from orbit_registry.operations.import_notes import Project, report_of
+from orbit_registry.operations.adoption import OnStep, Order, import_documents
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
@@ -20,8 +15,7 @@ class DocumentImporter:
     """Importer of decision documents."""
 
     name: str = "documents"
-    on_step: Callable[[str, int, int], None] = lambda step, done, of: None
-    """Gets what is done next, how many documents are read, and how many there are."""
+    on_step: OnStep = lambda step, done, of: None
     remembered: Mapping[str, str] = field(default_factory=dict)
     """Ids that decisions had where they were imported before, by uid and by path."""
 
@@ -39,21 +33,14 @@ class DocumentImporter:
                 f"{path} is not in {workspace.root}", hint="documents are adopted in their folder"
             ) from None
 
-        choice = choose(workspace, within)
-        outcomes = adopt(
-            workspace,
-            choice.documents,
+        order = Order(
             by_name=[within],
             assume=assume,
             dry_run=dry_run,
             on_step=self.on_step,
             remembered=self.remembered,
         )
-        stores = [store for store in STORES if within == "." and (workspace.root / store).is_dir()]
-        adr = workspace.config.adr
-        design = workspace.config.design
-        project = Project(path.is_dir(), adr.log, design, choice.dropped, stores)
-        return report_of(within, (*choice.left, *outcomes), project, dry_run=dry_run)
+        return import_documents(workspace, within, order)
 
 
 def _workspace_around(path: Path) -> Workspace:

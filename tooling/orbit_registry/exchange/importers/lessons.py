@@ -24,6 +24,7 @@ from orbit_registry.model.ids import code_id
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adoption import importer
 from orbit_registry.operations.document_facts import cut_line, stable_uid, words
+from orbit_registry.operations.import_notes import STORES
 from orbit_registry.operations.import_report import Outcome, TakeoverReport, reason_of_error
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
@@ -33,11 +34,6 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, wa
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
-STORES: Mapping[str, tuple[str, ...]] = {
-    ".claude/learnings": (".yaml", ".yml", ".json", ".md", ".markdown"),
-    ".reasonix/lessons": (".md", ".markdown", ".yaml", ".yml", ".json"),
-}
-"""The folder of each store, and the suffixes of its files, also of those in its subfolders."""
 _LISTS = frozenset({"index", "readme", "_index", "memory"})
 """Files of a store that list the others."""
 _SUMMARY = 280

@@ -1,6 +1,5 @@
 """Reasons why a document is not a decision: its name, title, place or content."""
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
@@ -22,17 +21,7 @@ from orbit_registry.formats.wording import plain
 _TEMPLATE_NAME = pattern("template_name")
 _BLANK_NAME = pattern("blank_name")
 _TEMPLATE_FOLDER = pattern("template_folder")
-_OF_ALL = r"(?:(?:m?adrs?|(?:architectur(?:e|al)[-_ ])?decisions?(?:[-_ ]records?)?|0+)[-_ ])"
-_INDEX_NAME = re.compile(
-    rf"{_OF_ALL}*(?:\d{{3,4}}[-_](?:to[-_])?\d{{3,4}}[-_])?"
-    rf"(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ "
-    rf"]?(?:map|analysis|list))"
-    rf"(?:[-_ ](?:of[-_ ])?(?:m?adrs?|decisions?))?$"
-    rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|"
-    rf"process|how-?to)$",
-    re.IGNORECASE,
-)
-"""Pages about all decisions: `adr-index`, `gap-map`, `decision-register`."""
+_INDEX_NAME = pattern("index_name")
 _SESSION_NAME = pattern("session_name")
 _SESSION_FOLDER = pattern("session_folder")
 _SESSION_TITLE = pattern("session_title")

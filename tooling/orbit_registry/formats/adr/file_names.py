@@ -17,12 +17,7 @@ GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 _DATED = pattern("dated")
 _MONTH = pattern("month")
 _PERIOD = pattern("period")
-SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
-"""Codes of decision series, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""
-_NUMBERED = re.compile(
-    rf"(?P<lead>(?:{SERIES_CODE}|decision|rfcs?)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)",
-    re.IGNORECASE,
-)
+_NUMBERED = pattern("numbered_name")
 _SERIES = pattern("series")
 _FOLDER = pattern("folder")
 _DATES = pattern("dates")

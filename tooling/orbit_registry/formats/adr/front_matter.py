@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from orbit_registry.formats.position import Position, Problem, Span, TextLines, YamlProblemError
+from orbit_registry.formats.position import Position, Problem, Span, YamlProblemError, text_lines
 from orbit_registry.formats.yaml import double_quoted
 from orbit_registry.formats.yaml_nodes import compose, what_stops
 
@@ -115,7 +115,7 @@ def read_front_matter(text: str, span: Span) -> FrontMatter:
 
 def _not_yaml(text: str, span: Span, problem: Problem) -> Problem:
     at = problem.position or Position(1)
-    line = TextLines(text).position(span.start).line + at.line - 1
+    line = text_lines(text).position(span.start).line + at.line - 1
     reason = problem.message.removeprefix("not valid YAML: ")
     message = f"not read: front matter is not YAML at line {line}: {reason}"
     hint = "its lines are read one by one: correct that line, often with quotes around its value"
@@ -384,7 +384,7 @@ def _repeated(text: str, fields: Sequence[Field]) -> Iterator[Problem]:
         if other is field:
             continue
 
-        position = TextLines(text).position
+        position = text_lines(text).position
         line = position(other.line.start).line
         yield Problem(
             KEY_TWICE,
@@ -423,7 +423,7 @@ def read_toml(text: str, span: Span) -> FrontMatter:
 def _not_toml(text: str, span: Span, reason: str) -> Problem:
     at = _TOML_PLACE.search(reason)
     last = span.of(text).rstrip().count("\n")
-    line = TextLines(text).position(span.start).line + (int(at[1]) - 1 if at else last)
+    line = text_lines(text).position(span.start).line + (int(at[1]) - 1 if at else last)
     message = f"not read: front matter is not TOML at line {line}: {_TOML_PLACE.sub('', reason)}"
     return Problem(BROKEN, message, Position(line), "none of its fields is read: correct that line")
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import get_args
 
 from orbit_registry.formats.adr.front_matter import Data, Field, name_in, scalar
 from orbit_registry.formats.adr.header import Header, Style
-from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
+from orbit_registry.formats.adr.model import OTHER_KEY, RELS, Fact
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement
 from orbit_registry.formats.adr.vocabulary import field_of
@@ -14,7 +13,6 @@ from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import first_hidden
 
-_OF_DECISIONS = frozenset(get_args(Rel))
 _NAMES_DECISION = pattern("names_decision")
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 
@@ -45,7 +43,7 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
 def _front_fact(key: str, field: Field) -> Fact:
     # What `path` begins is a condition here, and no file that a record is about.
     values = field.pairs if key == "revisit_when" else field.values
-    if key in _OF_DECISIONS and isinstance(field.data, dict):  # `supersedes: {ADR-1: the first}`
+    if key in RELS and isinstance(field.data, dict):  # `supersedes: {ADR-1: the first}`
         keys = tuple(filter(_NAMES_DECISION.fullmatch, field.data))
         values = keys or values
 

@@ -17,13 +17,7 @@ from orbit_registry.formats.wording import plain
 _NAME = pattern("name")
 ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
-_MARK = r"(?:\*\*|__|\*|_|`)?"
-_KEYED = re.compile(
-    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ "
-    rf"-]){{1,30}}?)(?:\(s\))?"
-    rf"[ \t]?(?:{_MARK}[ \t]?[:：]{{1,2}}[ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
-)
-
+_KEYED = pattern("keyed")
 _RUN_IN = pattern("header_run_in")
 _BARE_DATE = pattern("bare_date")
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")

@@ -4,14 +4,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import dropwhile
 
-from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, read_date, word_set
+from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, read_date, word_set
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.sentences import FILLER
@@ -36,7 +35,7 @@ EVIDENCE = frozenset(
 )
 
 _ORNAMENT = pattern("ornament")
-_TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
+_TAG = pattern("tag_in_text")
 _PARTS = pattern("parts")
 _VALUED = pattern("valued")
 _NUMBERING = pattern("numbering")
@@ -44,16 +43,8 @@ _STATUS = pattern("status")
 _RUN_IN = pattern("run_in")
 _LONGEST = 300  # longest heading that may state a value
 _WORD = re.compile(r"[^\W\d_]+")
-_EMPHASIS = r"(?:\*\*|__|\*|_)?"
-COST = re.compile(
-    rf"[ \t>]*(?:[-*+][ \t]+|\d{{1,3}}[.)][ \t]+)?{_EMPHASIS}(?:(?:{choice('cost_labels')})"
-    rf"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{{1,60}}\))?[ \t]*{_EMPHASIS}[ \t]*[:：.—–]"
-    rf"|(?:{choice('cost_verdicts')}){_EMPHASIS}(?:[,:][ \t]+(?:{choice('cost_reasons')})|[ "
-    rf"\t]+because)\b"
-    rf"|(?:{choice('cost_lists')}){_EMPHASIS}[ \t]*[:：—–]{_EMPHASIS}[ \t]*"
-    r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s])",
-    re.IGNORECASE,
-)
+_COST = pattern("cost")
+_COST_SENTENCE = pattern("cost_in_sentence")
 _STARTS = {
     "context": tuple(f"{start} " for start in word_set("context_and")),
     "decision": ("decision and", "decision:", "decision —", "decision -", "decision ("),
@@ -140,7 +131,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
     after_break = True
 
     for line in visible_lines(document, body, document.code):
-        content = text[line.start : line.end]
+        content = line.of(text)
         match = _RUN_IN.match(content) if after_break else None
         if match and (match["stop"] or match["after"] or not content[match.end() :].strip()):
             key = section_key(match["name"])
@@ -164,7 +155,7 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
     section, or a sentence of the consequences such as `Builds become slower.`
     """
     for line in visible_lines(document, body, document.code):
-        if COST.match(document.text, line.start, body.end):
+        if _COST.match(document.text, line.start, body.end):
             return document.lines.position(line.start)
 
     for section in sections:
@@ -176,15 +167,10 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
             continue
 
         for line in visible_lines(document, section.body, document.code):
-            if _cost_sentence().search(document.text[line.start : line.end]):
+            if _COST_SENTENCE.search(line.of(document.text)):
                 return document.lines.position(line.start)
 
     return None
-
-
-@cache
-def _cost_sentence() -> re.Pattern[str]:
-    return re.compile(choice("cost_sentences"), re.IGNORECASE)
 
 
 def fields_span(document: Document) -> Span | None:
@@ -218,7 +204,7 @@ def toml_span(document: Document) -> Span | None:
 def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
-        content = document.text[line.start : line.end].strip()
+        content = line.of(document.text).strip()
         if not content.startswith("#") and not FILLER.match(content):
             return True
     return False
@@ -248,49 +234,17 @@ _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
 _TITLES = word_set("titles")
 _WORDY = pattern("wordy")
-_NUMBERED = re.compile(
-    r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
-    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ "
-    rf"\t#]*\d+[ \t]*[:—–]))"
-    r"[ \t]*[-#_]?[ \t]*#?)?#?(?P<number>\d{1,9})\]?"
-    r"(?P<separator>[ \t]*(?:[:.)—–|·]|-(?=[ \t]|(?(prefix)[^\W\d]|(?!))))[ \t]*|[ \t]+|$)",
-    re.IGNORECASE,
-)
+_NUMBERED = pattern("numbered_title")
 _DATED = pattern("heading_dated")
 _NAMED = pattern("named")
-ENTRY = pattern("entry")
-_IN_LOG = re.compile(
-    rf"(?P<open>[\[(])?(?P<hash>[#§][ ]?)?(?P<prefix>(?:{SERIES_CODE}|AD|D"
-    rf"|decision|entscheidung|décision|decisión|decisão|decisione|besluit|decyzja|beslut"
-    r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
-    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*"
-    r"|(?(prefix)[ \t]+|(?(hash)[ \t]+|(?(open)(?<=\])[ \t]+|$))))(?=\S)",
-    re.IGNORECASE,
-)
-"""Names of entries in a log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`, `#4 T`."""
-
+_ENTRY = pattern("entry")
+_IN_LOG = pattern("numbered_entry")
+_CODED = pattern("coded")
 _PICTURE = pattern("picture")
-_DAY = r"(?:19|20)\d\d-\d\d-\d\d"
-_CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
-_DAY_FIRST = re.compile(
-    rf"[\[(`*_]{{0,3}}(?P<date>{_DAY}){_CLOCK}[\])`*_]{{0,3}}"
-    r"(?:[ \t]*[:：—–·|,-][ \t]*|[ \t]+)(?=\S)"
-)
-_DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
-"""Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
-_DAY_BEHIND = re.compile(rf"[ \t][(\[](?P<date>{_DAY})[)\]]$")
-
-_DATE_AHEAD = re.compile(
-    r"(?:(?:ADR|Decision|Entscheidung)[ ](?=[^—–:\r\n]{8,20}[—–:]))?[\[(`*_]{0,3}"
-    r"(?P<date>(?:19|20)\d\d([-/.])\d\d?\2\d\d?|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d"
-    r"|(?:19|20)\d\d ?年 ?\d\d? ?月 ?\d\d? ?日|\d\d?\.\d\d?\.(?:19|20)\d\d"
-    r"|[^\W\d_]{3,12}\.? \d\d?,? (?:19|20)\d\d"
-    r"|(?P<day>\d\d?)(?:\.|st|[nr]d|th)? [^\W\d_]{3,12}\.?,? (?:19|20)\d\d)"
-    rf"{_CLOCK}[\])`*_]{{0,3}}(?:[ \t]*[:：—–·|,-]+[ \t]*|[ \t]+)(?=\S)",
-    re.IGNORECASE,
-)
-"""A date at the start of a title, which is no number: `2021-04-01 Move to gRPC`."""
-
+_DAY_FIRST = pattern("day_first")
+_DAY_LAST = pattern("day_last")
+_DAY_BEHIND = pattern("day_behind")
+_DATE_AHEAD = pattern("date_ahead")
 _UNSPACED = pattern("unspaced")
 _COMMENTED = pattern("commented")
 
@@ -381,7 +335,7 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
 
     With `in_log` other codes and bare numbers count too.
     """
-    pattern = _IN_LOG if in_log else ENTRY
+    pattern = _IN_LOG if in_log else _ENTRY
     match = pattern.match(text, _words_start(text, span), span.end)
     if match is None:
         return None
@@ -405,23 +359,31 @@ def date_behind(title: str) -> str | None:
     return match["date"] if match else None
 
 
+def split_coded(text: str, span: Span, _: str) -> TitleParts | None:
+    """Split a log entry's heading with a code of any kind: `KD1 — Title`."""
+    match = _CODED.match(text, span.start, span.end)
+    if match is None:
+        return None
+
+    title = Span(match.end(), span.end)
+    code = match["code"] + match["number"]
+    number = Span(*match.span("number"))
+    return TitleParts(match["number"], number, title.of(text).strip(), title, code)
+
+
 def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
     """Split a log entry's heading with a date instead of a number; None if it has no date."""
     first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
-    match = first or _DAY_LAST.search(text, span.start, span.end)
-    if match is None:
-        return _split_date_in_words(text, span, plain)
+    if first is not None:
+        words = _text_after(_text_after(plain, _PICTURE), _DAY_FIRST)
+        return TitleParts(None, None, words, Span(first.end(), span.end), "", first["date"])
 
-    title = Span(match.end(), span.end) if first else Span(span.start, match.start())
-    words = (
-        _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
-    )
-    return TitleParts(None, None, words, title, "", match["date"])
+    last = _DAY_LAST.search(text, span.start, span.end)
+    if last is not None:
+        words = _DAY_LAST.sub("", plain)
+        return TitleParts(None, None, words, Span(span.start, last.start()), "", last["date"])
 
-
-def _split_date_in_words(text: str, span: Span, plain: str) -> TitleParts | None:
-    """Split `May 1, 2024 — Use x`."""
-    ahead = _DATE_AHEAD.match(text, span.start, span.end)
+    ahead = _DATE_AHEAD.match(text, span.start, span.end)  # `May 1, 2024 — Use x`
     date = _iso(ahead["date"]) if ahead is not None else None
     if ahead is None or date is None:
         return None
@@ -512,7 +474,7 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
 
 def _first_line(document: Document, span: Span) -> Span | None:
     for line in visible_lines(document, span, document.hidden):
-        if content := document.text[line.start : line.end].strip():
+        if content := line.of(document.text).strip():
             start = document.text.index(content, line.start)
             return Span(start, start + len(content))
     return None

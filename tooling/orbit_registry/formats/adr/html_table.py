@@ -7,20 +7,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from html import unescape
 
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.markdown import Cell, Document, Table
 from orbit_registry.formats.position import Span
 
 _LONGEST = 20_000  # characters of a table that are read
-_COMMENT = r"<!--.*?(?:-->|\Z)"
-_OPENING = re.compile(
-    rf"(?is:{_COMMENT})|<(?P<tag>table|dl)\b[^<>]{{0,500}}>",
-    re.IGNORECASE,
-)
-_COMMENTS = re.compile(_COMMENT, re.DOTALL)
-_IMAGE = re.compile(
-    rf"(?is:{_COMMENT})|<img\b[^<>]{{0,300}}?\bsrc\s*=\s*[\"'](?P<url>[^\"'<>\s]{{1,500}})",
-    re.IGNORECASE,
-)
+_OPENING = pattern("html_opening")
+_COMMENTS = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_IMAGE = pattern("html_image")
 _BREAK = re.compile(r"<br[ ]?/?>|</(?:li|p|div|ul|ol)>|\r?\n", re.IGNORECASE)
 _KEYED = re.compile(
     r"(?:[ \t]|<[^<>]{1,300}>)*<[^<>]{1,300}>[ \t]*(?P<key>[^\W\d_][^<>:：]{0,40}?)"

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import get_args
 
 from orbit_registry.formats.adr.header import (
     ROLES,
@@ -13,7 +12,7 @@ from orbit_registry.formats.adr.header import (
     split_key_values,
     whole_line,
 )
-from orbit_registry.formats.adr.model import Fact, Rel
+from orbit_registry.formats.adr.model import RELS, Fact
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, value_facts
@@ -28,7 +27,6 @@ _NESTED = pattern("nested")
 _DEFINED = pattern("defined")
 _LINE_ENDS = ("\n", "\r\n", "\r")
 _NAMES_ONE = re.compile(r"\d|\]\(|\[\[")
-_OF_DECISIONS = frozenset(get_args(Rel))
 _LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
@@ -61,7 +59,7 @@ def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) ->
     """
     end = span.end
     for line in lines:
-        content = text[line.start : line.end]
+        content = line.of(text)
         is_empty = span.start == span.end
         if (
             is_empty and not content.strip()
@@ -74,7 +72,7 @@ def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) ->
 
         if is_empty:
             value = _value_alone(text, key, line)
-            if value is None or key not in _OF_DECISIONS:
+            if value is None or key not in RELS:
                 return value or span
 
             span, end = value, value.end
@@ -94,7 +92,7 @@ def _lists_decision(text: str, key: str, line: Span) -> bool:
     if key in ROLES and item is not None and line.end - item.end() <= _SHORT:
         return key_value(text, item.end(), line.end) is None
 
-    if key not in _OF_DECISIONS:
+    if key not in RELS:
         return False
 
     if item is None:
@@ -114,7 +112,7 @@ def _value_alone(text: str, key: str, line: Span) -> Span | None:
 
     is_date = key == "date" and read_date(content) is not None
     is_status = key == "status" and _is_status(content)
-    names = key in _OF_DECISIONS and _NAMES_ONE.search(content) is not None
+    names = key in RELS and _NAMES_ONE.search(content) is not None
     if not (is_date or is_status or names or (key in ROLES and len(content) <= _SHORT)):
         return None
 
@@ -159,7 +157,7 @@ def _read_lines(header: Header) -> Iterator[Fact]:
     above = Span(0, 0)
     open_key = ""
     for line in header.lines():
-        content = text[line.start : line.end]
+        content = line.of(text)
         first, *others = split_key_values(text, line.start, line.end)
         pair = key_value(text, first.start, first.end) or _defined(text, above, line)
         is_next = text[above.end : line.start].strip(" \t\\") in _LINE_ENDS

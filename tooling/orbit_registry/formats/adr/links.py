@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast, get_args
+from typing import cast
 
 from orbit_registry.formats.adr.facts import Facts, Outline, is_same_number
 from orbit_registry.formats.adr.header import Header, visible_lines
 from orbit_registry.formats.adr.model import (
+    RELS,
     Fact,
     Rel,
     Relation,
@@ -26,9 +27,6 @@ from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.markdown import within
 from orbit_registry.formats.position import Position, Span
-
-RELS = frozenset(get_args(Rel))
-
 
 DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, in any repository
 

@@ -1,41 +1,30 @@
 """Entries of a log: the headings, or the rows of a table, that are decisions."""
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from orbit_registry.formats.adr import headings
-from orbit_registry.formats.adr.header import (
-    key_value,
-    visible_lines,
-)
-from orbit_registry.formats.adr.headings import (
-    TitleParts,
-)
-from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.markdown import (
-    Document,
-    Heading,
-)
+from orbit_registry.formats.adr.header import key_value, visible_lines
+from orbit_registry.formats.adr.headings import TitleParts, split_coded, split_dated, split_entry
+from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 
-_CODED = pattern("coded")
+Entry = tuple[Heading, TitleParts]
+_FEWEST = 2
+"""Entries of a log."""
+_LEAD = re.compile(r"[A-Z]{1,6}[-_ #]?")
 
 
-_ROW_NUMBER = pattern("row_number")
-
-
-def is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
+def is_log(document: Document, entries: Sequence[Entry]) -> bool:
     """Say whether headings are entries of a log: several, and one states a status."""
-    if len(entries) < 2:
-        return False
-
-    return any(_states_status(document, heading) for heading, _ in entries)
+    return len(entries) >= _FEWEST and any(_states_status(document, each) for each, _ in entries)
 
 
 def _states_status(document: Document, heading: Heading) -> bool:
     """Say whether the first line below a heading states a status."""
     for line in visible_lines(document, heading.body, document.code):
-        content = document.text[line.start : line.end]
+        content = line.of(document.text)
         if not content.strip():
             continue
 
@@ -46,65 +35,67 @@ def _states_status(document: Document, heading: Heading) -> bool:
     return False
 
 
-def log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
+def log_headings(document: Document, *, in_log: bool = False) -> list[Entry]:
     """Return headings of ADRs below the title;
     `in_log` `D1`, `Decision 1` or bare numbers without gaps count.
     """
-    candidates: list[tuple[Heading, TitleParts]] = []
-    for heading in (heading for heading in document.headings if heading.level > 1):
-        parts = headings.split_entry(document.text, heading.title, heading.text, in_log=in_log)
-        if parts is not None:
-            candidates.append((heading, parts))
+    candidates = _candidates(document, partial(split_entry, in_log=in_log))
+    if not in_log:
+        return _highest(candidates)
 
-    coded = [candidate for candidate in candidates if candidate[1].code] if in_log else []
-    level = min((heading.level for heading, _ in coded or candidates), default=0)
-    entries = [(heading, parts) for heading, parts in coded or candidates if heading.level == level]
-    numbers = [int(parts.number or 0) for _, parts in entries]
-    is_list = len(entries) > 1 and sorted(numbers) == list(range(1, len(entries) + 1))
+    coded = [entry for entry in candidates if entry[1].code]
+    if coded:
+        return _highest(coded)
 
-    return entries if not in_log or coded or is_list else []
+    entries = _highest(candidates)
+    numbers = sorted(int(parts.number or 0) for _, parts in entries)
+    is_list = len(entries) >= _FEWEST and numbers == [*range(1, len(entries) + 1)]
+    return entries if is_list else []
 
 
-def dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
+def dated_headings(document: Document) -> list[Entry]:
     """Return the headings of a log whose entries have dates, if most have one."""
-    below = [heading for heading in document.headings if heading.level > 1]
-    dated = [
-        (heading, headings.split_dated(document.text, heading.title, heading.text))
-        for heading in below
-    ]
-    candidates = [(heading, parts) for heading, parts in dated if parts is not None]
-    level = min((heading.level for heading, _ in candidates), default=0)
-    entries = [(heading, parts) for heading, parts in candidates if heading.level == level]
-
-    return entries if 2 * len(entries) >= sum(heading.level == level for heading in below) else []
+    entries = _highest(_candidates(document, split_dated))
+    levels = [heading.level for heading in _below_title(document)]
+    return entries if entries and 2 * len(entries) >= levels.count(entries[0][0].level) else []
 
 
-def coded_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
+def coded_headings(document: Document) -> list[Entry]:
     """Return the headings of a log whose entries have a code of their own kind, `KD1 — T`, or
     a status each.
     """
-    below = [heading for heading in document.headings if heading.level > 1]
-    groups: dict[tuple[int, str], list[tuple[Heading, TitleParts]]] = defaultdict(list)
-    for heading in below:
-        match = _CODED.match(document.text, heading.title.start, heading.title.end)
-        if match is not None:
-            span = Span(match.end(), heading.title.end)
-            number = Span(*match.span("number"))
-            title = span.of(document.text).strip()
-            parts = TitleParts(
-                match["number"], number, title, span, match["code"] + match["number"]
-            )
-            groups[heading.level, match["lead"].lower()].append((heading, parts))
+    groups: dict[tuple[int, str], list[Entry]] = defaultdict(list)
+    for heading, parts in _candidates(document, split_coded):
+        lead = _LEAD.match(parts.code)
+        groups[heading.level, lead[0].lower() if lead else ""].append((heading, parts))
 
     coded = max(groups.values(), key=len, default=[])
     codes = {parts.code for _, parts in coded}
-    if len(coded) > 1 and len(codes) == len(coded):
+    if len(coded) >= _FEWEST and len(codes) == len(coded):
         return coded
 
-    alike = [heading for heading in below if _states_status(document, heading)]
-    level = min((heading.level for heading in alike), default=0)
-    entries = [heading for heading in alike if heading.level == level]
-    if len(entries) < 2:
-        return []
+    alike = [each for each in _below_title(document) if _states_status(document, each)]
+    untitled = [(each, TitleParts(None, None, each.text, each.title)) for each in alike]
+    entries = _highest(untitled)
+    return entries if len(entries) >= _FEWEST else []
 
-    return [(heading, TitleParts(None, None, heading.text, heading.title)) for heading in entries]
+
+def _below_title(document: Document) -> list[Heading]:
+    return [heading for heading in document.headings if heading.level > 1]
+
+
+def _candidates(
+    document: Document, split: Callable[[str, Span, str], TitleParts | None]
+) -> list[Entry]:
+    """Return the headings below the title that have a form."""
+    pairs = [
+        (heading, split(document.text, heading.title, heading.text))
+        for heading in _below_title(document)
+    ]
+    return [(heading, parts) for heading, parts in pairs if parts is not None]
+
+
+def _highest(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of the highest level among them."""
+    level = min((heading.level for heading, _ in entries), default=0)
+    return [entry for entry in entries if entry[0].level == level]

@@ -1,7 +1,7 @@
 """Values read from an ADR document."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from orbit_registry.formats.position import Position, Problem, Span
 
@@ -28,6 +28,7 @@ Rel = Literal[
     "related_to",
     "references",
 ]
+RELS = frozenset(get_args(Rel))
 
 
 @dataclass(frozen=True, slots=True)

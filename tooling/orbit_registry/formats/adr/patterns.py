@@ -43,13 +43,22 @@ def _text(name: str) -> str:
         return _words(name)
 
     parts = patterns()[name]["pattern"]
-    text = parts if isinstance(parts, str) else "".join(parts)
+    return expanded(parts if isinstance(parts, str) else "".join(parts))
+
+
+def expanded(text: str) -> str:
+    """Return a pattern with each `%{name}` in it replaced."""
     return _PART.sub(lambda part: _text(part["name"]), text)
 
 
 def _words(name: str) -> str:
-    """Return a list of the vocabulary as alternatives, the longest word first."""
+    """Return a list of the vocabulary as alternatives, the longest word first; of several lists
+    each is a group.
+    """
     listed = VOCABULARY[name]
+    if isinstance(listed, Mapping):
+        return "|".join(f"(?P<{group}>{expanded('|'.join(listed[group]))})" for group in listed)
+
     if not isinstance(listed, str):
         return "|".join(listed)
 

@@ -9,8 +9,9 @@ from orbit_registry.formats.adr.header import (
     Header,
     visible_lines,
 )
-from orbit_registry.formats.adr.links import DECISIONS, RELS
+from orbit_registry.formats.adr.links import DECISIONS
 from orbit_registry.formats.adr.model import (
+    RELS,
     AdrDocument,
     Fact,
     Relation,
@@ -18,6 +19,7 @@ from orbit_registry.formats.adr.model import (
 )
 from orbit_registry.formats.adr.relations import (
     find_phrases,
+    is_superseding,
     target_key,
     unsure_phrases,
     without_label,
@@ -127,7 +129,7 @@ def _notices(header: Header, outline: Outline) -> Iterator[Problem]:
         if not notice or not _says_over(notice):
             continue
 
-        if not any(phrase.rel == "superseded_by" for phrase in find_phrases(notice)):
+        if not is_superseding(notice):
             yield _no_status(line.of(header.text), lines.position(line.start))
 
 

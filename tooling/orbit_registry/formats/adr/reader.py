@@ -36,9 +36,8 @@ from orbit_registry.formats.adr.headings import (
     split_title,
 )
 from orbit_registry.formats.adr.html_table import html_tables
-from orbit_registry.formats.adr.links import DECISIONS, RELS
+from orbit_registry.formats.adr.links import DECISIONS
 from orbit_registry.formats.adr.log import (
-    _ROW_NUMBER,
     coded_headings,
     dated_headings,
     is_log,
@@ -46,6 +45,7 @@ from orbit_registry.formats.adr.log import (
 )
 from orbit_registry.formats.adr.model import (
     FOLDER,
+    RELS,
     AdrDocument,
     AdrFile,
     Fact,
@@ -66,32 +66,15 @@ from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-
-
 _COMPONENT = pattern("component")
-
-
 _CODE = pattern("code")
-
-
 _CODE_LINE = pattern("code_line")
-
-
+_ROW_NUMBER = pattern("row_number")
 _CODE_IN_TITLE = pattern("code_in_title")
-
-
 _OF_OTHERS = word_set("codes_of_others")
-
-
 _CODE_LINES = 12  # lines of the header that may say so
-
-
 _CHANGE_DATE = pattern("change_date")
-
-
 _OF_SERIES = pattern("of_series")
-
-
 _NUMBER_FIELD = pattern("number_field")
 
 

@@ -8,92 +8,27 @@ from typing import cast
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
 from orbit_registry.formats.adr.model import Rel
-from orbit_registry.formats.adr.patterns import pattern
+from orbit_registry.formats.adr.patterns import expanded, pattern
 from orbit_registry.formats.adr.polarity import is_sure
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, choice
+from orbit_registry.formats.adr.vocabulary import VOCABULARY
 from orbit_registry.formats.position import Span
 
-PARTLY = f"(?:{choice('partly')})"
-_IN = rf"(?:[ -]{PARTLY})?"
-_CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
-_DAY = r"[0-3]?[0-9](?:\.|st|[nr]d|th|er|º)?"
-_MONTH = r"[^\W\d_]{3,12}\.?"
-_WHEN = (
-    rf"(?:(?:{choice('before_dates')})[ ](?:the[ ])?)?"
-    r"(?:(?:19|20)[0-9]{2}(?:[-/.][0-9]{1,2}){0,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-](?:19|20)[0-9]{2}"
-    rf"|(?:{_DAY}[ ](?:de[ ])?)?{_MONTH}(?:[ ]{_DAY},?)?[ ](?:de[ ])?(?:19|20)[0-9]{{2}})"
-)
-_GAP = rf"(?:[*_]{{0,3}}[,:]?[ ]?[(\[]?{_WHEN}[)\]]?,?)?[*_]{{0,3}}[ ]?[:,–—-]?[ ][*_]{{0,3}}[(\[]?"
-"""What is between a verb and `by` in some texts: a date, bold marks, an opening bracket."""
-_PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _LEAD = 8  # longest text before such a target
-_NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
-"""Preceded by no letter, except of scripts without blanks."""
-PART = (
-    rf"(?:(?<!all[ ])(?<!as[ "
-    rf"]){_NO_LETTER}(?:{choice('part_words')})(?![^\W\d_])|{choice('part_signs')})"
-)
-"""Part of a decision: `Section 3 was superseded by`, `some clauses`."""
-WITHIN = (
-    r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n"
-    r"(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
-)
-"""Text between that and its verb, including an insertion between two commas."""
-_MAY_BE_PLANNED = ("superseded_by", "supersedes", "amended_by", "amends")
 _FAR = 80  # characters before a verb that may name a part
+_MAY_BE_PLANNED = ("superseded_by", "supersedes", "amended_by", "amends")
 _PART_OF: Mapping[Rel, Rel] = {"superseded_by": "amended_by", "supersedes": "amends"}
-_INNER = r"[^()\r\n]{0,120}"
-_REMARK = re.compile(rf"[*_]{{0,3}}[ ]?[*_]{{0,3}}\({_INNER}(?:\({_INNER}\){_INNER})?\)")
-"""What is said of a decision in a list, in brackets."""
-_AND = (
-    r"(?:[,;&/+·|、，；]|<br[ ]?/?>|\r?\n[ \t>]*[-*+](?=[ \t])"
-    r"|[ ](?:and|or|und|oder|et|ou|y|e|plus|as well as|sowie)(?=[ ]))"
-)
-_ALSO = r"(?:(?:and|und|et|plus|later|then|also)[ ]){0,3}[*_]{0,3}"
-_NEXT = re.compile(rf"(?:[ \t]*[*_]{{0,3}}[ \t]*{_AND}[ \t\r\n]*{_ALSO})")
-""" What separates the decisions of a list."""
-_FAR_NEXT = re.compile(
-    rf"[^\n]{{0,160}}?(?:{_AND}|\r?\n)[ \t\r\n]*{_ALSO}"
-    r"(?:[\w ]{1,40},[ ])?(?=`?(?:\[[^\]\n]{1,200}\]\(|\[\[|(?:ADR|RFC)[- #]{0,2}\d))",
-    re.IGNORECASE,
-)
-"""A remark without brackets, up to the next decision of a list: `ADR-8 - older; ADR-9`."""
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-OF_ITSELF = (
-    r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ "
-    r"]record)?|adr|rfc|record|document|proposal)"
-    r"[ ](?:(?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ])?"
-)
-"""Start of a sentence in which a decision describes itself, in any case."""
 NOTICE = pattern("notice")
-_LABEL = pattern("notice_label")
-_OPENING = re.compile(
-    rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?:{_LABEL.pattern})?(?P<itself>{OF_ITSELF})?",
-    re.IGNORECASE,
-)
+_OPENING = pattern("opening")
 _SENTENCE_ENDS = pattern("sentence_ends")
 _WORD_BEFORE = re.compile(r"[\w-]")
-
-_LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
-_WIKI = (
-    r"\[\[(?P<wiki>[^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\\?\|(?P<shown>[^\[\]\n"
-    r"]{1,200}))?\]\]"
-)
-_BRACKET = r"\[(?P<bracket>[^\[\]\n]{1,200})\](?:\[(?P<label>[^\[\]\n]{0,100})\])?"
-_ID = (
-    r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- "
-    r"#]{0,2}(?:[0-9]{8}-[0-9]{1,3}(?!\w)|[0-9]{1,9}))"
-)
-_NO_DATE = r"(?!(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-]))"
-_FILE = (
-    rf"(?P<file>{_NO_DATE}(?:(?:[\w.-]{{1,60}}/){{0,4}}[0-9]{{3,8}}-[\w.-]{{1,150}}|[0-9]{{3,5}}"
-    r"|[A-Za-z][A-Za-z0-9]{1,15}(?:[-_][A-Za-z0-9]{1,12}){0,2}[-_]0[0-9]{2,5}(?:-[\w.-]{1,150}"
-    r"|(?![\w-]))"
-    r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
-)
+_CJK = pattern("cjk")
+_VERB = pattern("verb")
 _MAY_NAME = pattern("may_name")
-_WIKI_LINK = re.compile(_WIKI)
-_TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
+_WIKI_LINK = pattern("wiki_link")
+_TARGET = pattern("target")
+_REMARK = pattern("remark")
+_NEXT = pattern("next_decision")
+_FAR_NEXT = pattern("far_next")
 _GLUE = pattern("glue")
 _MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
 _OPENING_MARK = re.compile(r"[*_]{1,3}(?=[\[A-Z0-9`])")
@@ -101,49 +36,22 @@ _FILLER = pattern("filler")
 _ID_SHAPE = pattern("id_shape")
 _NUMBER_OF = pattern("number_of")
 _NUMBER_OF_ANCHOR = pattern("number_of_anchor")
-
-
-def _pattern(template: str) -> str:
-    parts = {"CJK_IN": _CJK_IN, "GAP": _GAP, "IN": _IN, "PARTIAL": _PARTIAL, "PARTLY": PARTLY}
-    for name, part in parts.items():
-        template = template.replace(f"{{{name}}}", part)
-
-    return template
-
-
-@cache
-def _verbs() -> re.Pattern[str]:
-    groups = (
-        f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items()
-    )
-    return re.compile("|".join(groups), re.IGNORECASE)
+_LIMITS = {
+    "superseded_by": (pattern("part_before"), pattern("has_partly"), pattern("partly_behind")),
+    "supersedes": (pattern("partly_before"), pattern("has_part"), pattern("part_behind")),
+}
+"""What limits a verb to a part: before it, within it, and behind its target."""
 
 
 @cache
 def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...]:
-    return tuple(
-        (
-            re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None,
-            re.compile(_pattern(after)),
-            rel,
-        )
-        for rel, before, after in VOCABULARY["verbs_behind"]
-    )
+    """Return the verbs behind a target: what comes before it, the verb, the relation."""
+    endings = []
+    for rel, before, after in VOCABULARY["verbs_behind"]:
+        lead = rf"(?i)(?:^|(?<![A-Za-z])){before}\Z"
+        endings.append((re.compile(lead) if before else None, re.compile(expanded(after)), rel))
 
-
-@cache
-def _limits() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns that limit a verb to a part:
-    two before it, two within it, and two after its target.
-    """
-    adverb = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
-    within = rf"{_NO_LETTER}{PARTLY}(?![a-z])"
-    behind = rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)"
-    # Of `Superseded by ADR-9, section 3` it is a section of the successor.
-    behind_part = rf"{behind}|[ ]?[(,]?[ ]?(?:{PART})"
-    before = rf"{adverb}|{PART}{WITHIN}\Z"
-    patterns = (adverb, before, within, rf"{within}|{PART}", behind, behind_part)
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+    return tuple(endings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +100,11 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
     return (phrase for phrase in _all_phrases(text, start, end) if phrase.is_sure)
 
 
+def is_superseding(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Say whether a text states that another decision replaces this one."""
+    return any(phrase.rel == "superseded_by" for phrase in find_phrases(text, start, end))
+
+
 def unsure_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
     """Yield the phrases about supersession that deny, plan or suppose it:
     `to be superseded by ADR-9`.
@@ -227,15 +140,11 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
     if phrase.rel not in _PART_OF:
         return phrase
 
-    is_passive = phrase.rel == "superseded_by"
-    partly_before, part_before, has_partly, has_part, partly_behind, part_behind = _limits()
+    ahead, inside, behind = _LIMITS[phrase.rel]
     far = max(start, phrase.verb.start - _FAR)
-    before = (part_before if is_passive else partly_before).search(text, far, phrase.verb.start)
-    inside = has_partly if is_passive else has_part
-
+    before = ahead.search(text, far, phrase.verb.start)
     between = ((phrase.verb.start, phrase.span.start), (phrase.span.end, phrase.verb.end))
     is_limited = before is not None or any(inside.search(text, *part) for part in between)
-    behind = partly_behind if is_passive else part_behind
     if not is_limited and behind.match(text, phrase.span.end, limit) is None:
         return phrase
 
@@ -246,7 +155,7 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
 
 def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
     """Yield the phrases whose verb comes first: `Superseded by ADR-9`."""
-    for match in _verbs().finditer(text, start, limit):
+    for match in _VERB.finditer(text, start, limit):
         before = text[match.start() - 1] if match.start() > start else ""
         if _WORD_BEFORE.match(before) and not _CJK.match(text, match.start()):
             continue
@@ -258,7 +167,7 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         target = _target(text, at, limit) or _target(text, _skip(_FILLER, text, at, limit), limit)
 
         while target is not None:
-            yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
+            yield Phrase(rel, target[0], target[1], target[2], Span(*match.span()))
             behind = _skip(_REMARK, text, target[2].end, limit)
             following = _skip(_GLUE if behind == target[2].end else _NEXT, text, behind, limit)
             if following == behind:
@@ -306,7 +215,7 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
     if match is None:
         return None
 
-    span = Span(match.start(), match.end())
+    span = Span(*match.span())
     if match["href"]:
         return match["href"], match["text"], span
     if match["wiki"]:

@@ -9,11 +9,12 @@ from orbit_registry.formats.adr.header import (
     key_value,
     split_key_values,
     visible_lines,
+    whole_line,
 )
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
 from orbit_registry.formats.adr.model import HISTORY, Fact
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.relations import NOTICE, find_phrases
+from orbit_registry.formats.adr.relations import NOTICE, find_phrases, is_superseding
 from orbit_registry.formats.adr.status_line import (
     normalise_status,
     read_statement,
@@ -65,7 +66,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     for line in visible_lines(
         header.document, Span(heading.body.start, end), header.document.hidden
     ):
-        content = text[line.start : line.end].strip()
+        content = line.of(text).strip()
         if (
             not content
             or content.startswith(">")
@@ -77,7 +78,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
 
         lead = _LEAD.match(text, line.start, line.end)
         start = lead.end() if lead else line.start
-        stop = line.start + len(text[line.start : line.end].rstrip())
+        stop = line.start + len(line.of(text).rstrip())
         states_relation = any(
             phrase.verb.start <= start + 1 for phrase in find_phrases(text, start, stop)
         )
@@ -238,26 +239,15 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
 
         yield Fact("statement", span.of(header.text), span, "section")
 
-        if any(
-            phrase.rel == "superseded_by"
-            for phrase in find_phrases(header.text, span.start, span.end)
-        ):
-            start = header.text.rfind("\n", 0, span.start) + 1
-            while start > first.end and header.text[start - 1] in "\r\n \t":
-                start -= 1
-
-            yield Fact(
-                "superseding",
-                span.of(header.text),
-                Span(max(start, first.end), span.end),
-                "section",
-            )
+        if is_superseding(header.text, span.start, span.end):
+            start = max(whole_line(header.text, span).start, first.end)
+            yield Fact("superseding", span.of(header.text), Span(start, span.end), "section")
 
 
 def _quoted(header: Header, heading: Heading) -> Span | None:
     quotes = []
     for line in visible_lines(header.document, heading.body, header.document.hidden):
-        content = header.text[line.start : line.end].rstrip()
+        content = line.of(header.text).rstrip()
         start = line.start + len(content) - len(content.lstrip("> \t"))
         span = Span(start, line.start + len(content))
         if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":

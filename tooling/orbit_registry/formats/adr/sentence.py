@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from orbit_registry.formats.adr.headings import section_key
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_set
+from orbit_registry.formats.adr.patterns import pattern
+from orbit_registry.formats.adr.vocabulary import word_set
 from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.wording import plain
@@ -26,7 +27,7 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _OUTCOMES = word_set("outcomes")
-_DECIDES = re.compile(rf"(?<!\w)(?:{'|'.join(VOCABULARY['deciding_words'])})(?!\w)", re.IGNORECASE)
+_DECIDES = pattern("deciding")
 
 
 def section_of(text: str, key: str) -> str:

@@ -4,7 +4,7 @@ and the standard status of a word.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import dropwhile
 from urllib.parse import unquote
 
@@ -12,14 +12,12 @@ from orbit_registry.formats.adr.header import whole_line, without_links
 from orbit_registry.formats.adr.model import Fact, Rel, Status
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import (
-    PART,
-    PARTLY,
-    WITHIN,
     find_phrases,
+    is_superseding,
     unsure_phrases,
     value_phrases,
 )
-from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, word_set
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, word_set
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
@@ -39,21 +37,9 @@ _CHOSEN = pattern("chosen")
 _TAKEN_OVER = pattern("taken_over")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
+_PARTIAL = pattern("partial_status")
+_IN_PROGRESS = pattern("status_in_progress")
 _LIMIT = 4000
-
-
-@cache
-def _in_progress() -> re.Pattern[str]:
-    """Return how a status says that nothing is decided yet; `active`, `current` and `final` alone
-    mean a live decision.
-    """
-    return re.compile(rf"(?:status:?[ ]{{1,3}})?\b(?:{choice('in_progress')})\b", re.IGNORECASE)
-
-
-@cache
-def _partial() -> re.Pattern[str]:
-    verbs = rf"(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:{choice('partial_verbs')})"
-    return re.compile(rf"{choice('partial_statuses')}|{verbs}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -149,9 +135,9 @@ def _status(text: str) -> Status:
     )
 
     if (
-        _partial().match(bare)
+        _PARTIAL.match(bare)
         or of_part == "amended_by"
-        or (taken_over and _partial().search(taken_over.group()))
+        or (taken_over and _PARTIAL.search(taken_over.group()))
     ):
         return "accepted"  # a part was replaced, the rest is live
 
@@ -165,7 +151,7 @@ def _status(text: str) -> Status:
     ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
 
-    if _in_progress().match(text.lstrip("*_`\"'{[( ")):
+    if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
 
     label = without_links(text)[:400]
@@ -254,7 +240,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     yield Fact("statement", span.of(text), span, style)
 
     for match in _DATE.finditer(text, first.start, first.end):
-        yield Fact("status_date", match.group(), Span(match.start(), match.end()), style)
+        yield Fact("status_date", match.group(), Span(*match.span()), style)
         break
 
     yield from _tasks(text, Span(first.end, span.end), style)
@@ -262,13 +248,11 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     for number, piece in enumerate(pieces[1:], start=1):
         dated = _DATE.match(text, piece.start, piece.end)
         if dated:
-            yield Fact("date", dated.group(), Span(dated.start(), dated.end()), style)
+            yield Fact("date", dated.group(), Span(*dated.span()), style)
 
         bare = _BARE_TASK.match(text, piece.start, piece.end)
         if bare and not bare.group().startswith("ADR-"):
-            yield Fact(
-                "tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),)
-            )
+            yield Fact("tasks", bare.group(), Span(*bare.span()), style, (bare.group(),))
 
         legacy = _LEGACY.match(text, piece.start, piece.end)
         if legacy:
@@ -283,9 +267,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
                 ids,
             )
 
-        if any(
-            phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)
-        ):
+        if is_superseding(text, piece.start, piece.end):
             remark = Span(pieces[number - 1].end, piece.end)
             yield Fact("superseding", piece.of(text), remark, style)
 
@@ -358,6 +340,4 @@ def _status_piece(text: str, piece: Span) -> Span:
 def _tasks(text: str, span: Span, style: str) -> Iterator[Fact]:
     for match in _BRACKETED.finditer(text, span.start, span.end):
         if not match["task"].upper().startswith("ADR"):
-            yield Fact(
-                "tasks", match.group(), Span(match.start(), match.end()), style, (match["task"],)
-            )
+            yield Fact("tasks", match.group(), Span(*match.span()), style, (match["task"],))

@@ -3,20 +3,17 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import chain, islice
-from typing import get_args
 from urllib.parse import quote, unquote
 
 from orbit_registry.formats.adr.header import LINK, Header, Style
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.adr.html_table import html_images, html_lines, html_tables
-from orbit_registry.formats.adr.model import Fact, Rel
+from orbit_registry.formats.adr.model import RELS, Fact
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.status_line import read_statement
 from orbit_registry.formats.adr.vocabulary import field_of, word_set
 from orbit_registry.formats.markdown import Cell, Table, within
 from orbit_registry.formats.wording import plain
-
-_OF_DECISIONS = frozenset(get_args(Rel))
 
 
 def _read_table(header: Header) -> Iterator[Fact]:
@@ -105,7 +102,7 @@ def row_facts(text: str, table: Table, row: Sequence[Cell]) -> Iterator[Fact]:
         raw = cell.span.of(text)
         if key == "status":
             yield from read_statement(text, cell.span, "table")
-        elif key in _OF_DECISIONS:
+        elif key in RELS:
             values = tuple(_ROW_CODE.sub(r"\g<number>", raw).split(", "))
             yield Fact(key, raw, cell.span, "html", values)
         elif raw:

@@ -424,7 +424,7 @@ def set_number(text: str, entry: AdrDocument, number: str) -> str:
         if match is None:
             continue
         new = digits if number.upper().startswith("ADR") else digits.zfill(len(match.group()))
-        edits.append((Span(match.start(), match.end()), new))
+        edits.append((Span(*match.span()), new))
 
     return _splice(text, edits)
 

@@ -119,7 +119,7 @@ def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading])
     blank = False
 
     for line in visible_lines(document, Span(heading.body.start, end), document.html):
-        content = document.text[line.start : line.end]
+        content = line.of(document.text)
         if not content.strip():
             blank = has_metadata
             continue
