@@ -186,6 +186,8 @@ class Observer:
             )
             self._rules.setdefault(rule, lesson)
 
+        if turn.is_done_by_person:
+            self._open.clear()  # what works now may work because of that
         if turn.rejected:
             self._open.clear()
             return
@@ -397,7 +399,7 @@ class Observer:
 
         is_alike = self._project.is_alike(stumble.way, way)
         return self._project.is_defined(stumble.way) or (
-            is_alike and bool(self._project.inputs_of(stumble.way))
+            is_alike and stumble.kind.by_edits and bool(self._project.inputs_of(stumble.way))
         )
 
     def _added(self, stumble: _Stumble, way: ProjectCommand) -> dict[str, str]:
@@ -544,8 +546,10 @@ class Observer:
     def _recoveries(self) -> Iterator[Lesson]:
         for purpose, (stumble, way, count) in self._recovered.items():
             is_same = stumble.way.words == way.words
+            names_folder = is_same or stumble.way.folder != way.folder
             good, bad = (
-                f"`{_in_folder(entry) if is_same else entry.words}`" for entry in (way, stumble.way)
+                f"`{_in_folder(entry) if names_folder else entry.words}`"
+                for entry in (way, stumble.way)
             )
             way_in = f"{good} works"
             if purpose in _PURPOSE_PHRASES:

@@ -115,13 +115,12 @@ class Project:
         """
         return bool(self.inputs_of(way)) or not (way.tool in _DEFINITIONS or way.tool in _PACKAGES)
 
-    @staticmethod
-    def is_script(way: ProjectCommand) -> bool:
+    def is_script(self, way: ProjectCommand) -> bool:
         """Say whether a command starts what the project's files define:
         a target of make, a script of a package.
         """
         is_check = way.purpose in ("test", "lint", "types", "format")
-        return not is_check and (way.tool in _DEFINITIONS or way.tool in _PACKAGES)
+        return not is_check and self.is_defined(way)
 
     @staticmethod
     def is_alike(bad: ProjectCommand, good: ProjectCommand) -> bool:

@@ -138,6 +138,11 @@ class Turn:
     rejected: bool = False
     rules: tuple[str, ...] = ()  # sentences of the prompt that say what is always or never done
 
+    @property
+    def is_done_by_person(self) -> bool:
+        """Whether the prompt says that the person has done something meanwhile."""
+        return _pattern("done_by_person").search(self.prompt) is not None
+
 
 @dataclass(slots=True)
 class Session:

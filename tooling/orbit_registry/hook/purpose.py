@@ -40,7 +40,7 @@ TOOLS = _by_word(
     {
         "test": (
             "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest tox "
-            "gotestsum playwright cypress"
+            "gotestsum playwright cypress pest"
         ),
         "types": "mypy pyright tsc pyrefly",
         "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint rubocop",
@@ -65,7 +65,8 @@ _RUNNERS = (
     "pdm bundle nx turbo lerna invoke inv hatch flutter dart zig python ruby node php terraform "
     "tofu pulumi kubectl helm skaffold ansible-playbook psql mysql sqlite3 redis-cli mongosh "
     "alembic flyway cmake meson ninja bazelisk cabal stack lein phpstan artisan symfony flask "
-    "django-admin pre-commit melos act colima minikube kind supabase aws gcloud az sam vagrant"
+    "django-admin pre-commit melos act colima minikube kind supabase aws gcloud az sam vagrant "
+    "ng vite astro expo terragrunt sqlx diesel goose dbmate knex"
 )
 RUNNERS = frozenset(_RUNNERS.split())  # programs whose purpose is in their arguments
 _WRAPPERS = (
