@@ -201,7 +201,8 @@ def _is_before(names: Names, text: str, shared: int, starting: Collection[str | 
     if not (is_line or is_step) or int(names[shared]) > last:
         return False
 
-    if is_line and _ENDING.search(text):
+    is_of_script = is_line or (is_step and names[shared - 1] != "steps")
+    if is_of_script and _ENDING.search(text):
         return True
 
     is_checkout = "with" in names and names[-2] in ("ref", "repository")

@@ -239,7 +239,7 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _undecided_successors(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
-    """Yield the finding of a record in whose place nobody put one that was accepted."""
+    """Yield the finding of a record whose successors were never accepted."""
     successors = list(_candidates(context, record.superseded_by))
     undecided = [other for other in successors if other.phase == "pending" or other.is_rejected]
     if not undecided or len(undecided) < len(successors):
