@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orbit_registry.formats.secrets import KINDS, find_secrets, has_secret
+from orbit_registry.formats.secrets import KINDS, disguised_secrets, find_secrets, has_secret
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
 SECRETS = {
@@ -185,3 +185,32 @@ def test_a_name_and_its_value_may_be_apart_in_a_value_of_the_cache(between: str)
 @pytest.mark.parametrize("text", TEXTS["harmless"])
 def test_what_looks_alike_is_none(text: str) -> None:
     assert list(find_secrets(put_in(text))) == []
+
+
+TOKEN = SECRETS["GitHub token"]
+DISGUISES = {
+    "an escape of Markdown": TOKEN.replace("_", "\\_"),
+    "an invisible character": f"{TOKEN[:10]}\u200b{TOKEN[10:]}",
+    "bold letters": f"{TOKEN[:10]}**{TOKEN[10:]}**",
+    "a comment of HTML": f"{TOKEN[:10]}<!-- x -->{TOKEN[10:]}",
+    "entities": TOKEN.replace("g", "&#103;"),
+    "wide letters": "".join(chr(ord(letter) + 0xFEE0) for letter in TOKEN),
+    "two lines of one paragraph": f"{TOKEN[:20]}\\\n{TOKEN[20:]}",
+    "base 64": base64.b64encode(TOKEN.encode()).decode(),
+}
+SHOWN_AS_THEY_ARE = (
+    "a token begins with `ghp\\_` and has forty characters",
+    "integrity sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGl",
+    "**Never** commit a <code>glpat-</code> token",
+    base64.b64encode(b"a text of some words, no secret in it").decode(),
+)
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_a_disguised_secret_is_found(disguise: str) -> None:
+    assert list(disguised_secrets(f"Use {DISGUISES[disguise]} here")) == ["GitHub token"]
+
+
+@pytest.mark.parametrize("text", [*SHOWN_AS_THEY_ARE, f"Use {TOKEN} here"])
+def test_a_text_without_a_disguise_is_none(text: str) -> None:
+    assert list(disguised_secrets(text)) == []

@@ -33,6 +33,7 @@ def record(root: Path, name: str, parent: str = ".orbit/adrs") -> None:
         (".orbit/adrs/ADR-0041/adr.yaml", "ADR-0042"),
         (".orbit/state/inbox/adrs/ADR-0041/adr.yaml", "ADR-0042"),
         (".orbit/adrs/ADR-12345/adr.yaml", "ADR-12346"),
+        (".orbit/adrs/ADR-99999999999999999999/adr.yaml", "ADR-0001"),
         ("docs/adr/0041-x.md", "ADR-0042"),
         ("docs/adr/adr-041-x.md", "ADR-0042"),
         ("docs/adr/ADR-0041.md", "ADR-0042"),

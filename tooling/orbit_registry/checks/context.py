@@ -319,8 +319,10 @@ class CheckContext(Inputs):
             return True
 
         changed = self.facts.changed
-        if changed is None or record.path in changed:
-            return changed is not None
+        if changed is None:
+            return False
+        if record.path in changed or record.body_path in changed:
+            return True
         if record.source is None or record.source.path not in changed:
             return False
 

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import without_secrets
@@ -20,6 +21,7 @@ from orbit_registry.judgements.is_duplicate import (
     alike_by_headline,
     is_duplicate,
     limits_of,
+    repeated_texts,
     wording_of,
 )
 from orbit_registry.model.kind import Kind
@@ -183,7 +185,7 @@ def near_duplicates_of_all(
     limits = limits_of(configured, len(compared) + 1)
     of_rejected = Limits(configured["warning"], configured["error"], configured["meaning"])
     neighbours = []
-    titled = _near_headlines(wordings, new_wordings)
+    titled = _by_words(wordings, new_wordings)
     meant = _near_meanings(workspace, news[0].kind, wordings, new_wordings)
     every = zip(news, new_wordings, scores, titled, meant, strict=True)
     for new, words, of_new, paths, meanings in every:
@@ -210,12 +212,14 @@ def near_duplicates_of_all(
     return neighbours
 
 
-def _near_headlines(wordings: Mapping[str, Wording], news: Sequence[Wording]) -> list[list[str]]:
-    """Return for each new record the paths of those with the same headline or nearly so."""
+def _by_words(wordings: Mapping[str, Wording], news: Sequence[Wording]) -> list[list[str]]:
+    """Return for each new record the paths of those with the same headline or nearly so, and of
+    those of which it has the whole text, or they its.
+    """
     numbers = {f"{_NEW}{number}": number for number in range(len(news))}
     compared = {**wordings, **dict(zip(numbers, news, strict=True))}
     near: list[list[str]] = [[] for _ in news]
-    for pair in alike_by_headline(compared):
+    for pair in chain(alike_by_headline(compared), repeated_texts(compared, numbers)):
         for new, other in (pair, pair[::-1]):
             if new in numbers and other in wordings:
                 near[numbers[new]].append(other)

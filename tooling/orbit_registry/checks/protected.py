@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Any
 
 from orbit_registry.formats.adr.headings import section_key
-from orbit_registry.formats.codeowners import OWNER_FILES
+from orbit_registry.formats.codeowners import OWNER_FILES, owner_groups, owner_sections
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import table_of
 from orbit_registry.model.freshness import fingerprint_inputs, freshness_fields
@@ -23,7 +23,13 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.policy import Policy, is_within, record_at, setting_of
+from orbit_registry.repository.policy import (
+    ATTRIBUTES,
+    Policy,
+    is_within,
+    record_at,
+    setting_of,
+)
 from orbit_registry.repository.starters import is_starter
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
@@ -80,13 +86,19 @@ def is_reviewed(record: Record) -> bool:
     """
     first = record.kind.status(record.kind.initial["agent"])
     status = record.stated_status
-    is_shown = status.phase == "live" or (status.phase == "pending" and status.pushed)
-    return is_shown and first.phase == "pending" and not first.pushed
+    is_accepted = status.phase == "live" and not status.waits
+    is_shown = is_accepted or (status.phase == "pending" and status.pushed)
+    return is_shown and (first.waits or first.phase == "pending") and not first.pushed
 
 
 def is_protected(record: Record) -> bool:
-    """Say whether a record is accepted, no other takes its place, and agents are shown it."""
-    return is_reviewed(record) and record.phase != "closed" and record.status.pushed
+    """Say whether a record is accepted, no other takes its place, and agents are shown it.
+
+    Of a kind in which an agent's word counts until a person reads it, agents change records too.
+    """
+    counts_at_once = record.kind.status(record.kind.initial["agent"]).phase == "live"
+    is_open = record.phase != "closed" and record.status.pushed
+    return is_reviewed(record) and is_open and not counts_at_once
 
 
 def judging(policy: Policy, head: Config) -> Config:
@@ -207,6 +219,7 @@ def changed_files(
 
     yield from _other_folders(policy, head, changed)
     yield from _starters(policy, head, changed)
+    yield from _attributes(policy, head, changed, records)
 
     if policy.keys_path == head.keys_path and policy.keys != head.keys:
         message = f"this change alters the allowed keys: {policy.keys_path}"
@@ -250,6 +263,37 @@ def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterato
             yield Change(f"this change takes Orbit out of {path}", _file(path))
         elif after.is_weaker(before):
             yield Change(f"this change alters how {path} starts Orbit", _file(path))
+
+
+_HIDING = re.compile(r"-diff|binary|-?merge(?:=.*)?|filter=.*|linguist-generated(?:=true)?")
+"""An attribute by which a forge folds a file away, or git merges or stores it otherwise."""
+
+
+def _attributes(
+    policy: Policy, head: Policy, changed: Collection[str], records: Sequence[Record]
+) -> Iterator[Change]:
+    """Yield the files of attributes that hide a record from a reviewer, or alter its merge."""
+    for path in sorted(changed):
+        folder, _, name = path.rpartition("/")
+        if name != ATTRIBUTES:
+            continue
+
+        before = (policy.git.read(policy.commit, path) or b"").splitlines()
+        lines = (head.git.read("HEAD", path) or b"").splitlines()
+        start = f"{folder}/" if folder else ""
+        names = [record.path.removeprefix(start) for record in records]
+        for line in lines:
+            pattern, *attributes = line.decode("utf-8", "replace").split() or [""]
+            if line in before or not any(map(_HIDING.fullmatch, attributes)):
+                continue
+
+            sections = owner_sections(f"{pattern} @all\n".encode())
+            if any(owner_groups(sections, record) for record in names):
+                message = (
+                    f"this change hides records from reviewers or merges them otherwise: {path}"
+                )
+                yield Change(message, _file(path))
+                break
 
 
 def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:
@@ -328,7 +372,10 @@ def changed_records(sides: Sides) -> Iterator[Change]:
             is_renumbered = earlier is not None and earlier.id != after.id
             if earlier is not None and is_renumbered:
                 message += f"; it was {earlier.id}, {earlier.stated_status.name}"
-            yield Change(message, subject, after, ("status",), is_acceptance=not is_renumbered)
+            # ORB410 tells of what is live alone; a document without a status is adopted so.
+            is_adopted = earlier is None and after.role != "agent"
+            is_told = (after.phase == "live" or is_adopted) and not is_renumbered
+            yield Change(message, subject, after, ("status",), is_acceptance=is_told)
 
 
 def changed_publication(policy: Policy, sides: Sides) -> Iterator[Change]:

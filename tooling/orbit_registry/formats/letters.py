@@ -12,13 +12,16 @@ UNSEEN = (
 ranges of Unicode's property `Default_Ignorable_Code_Point`.
 """
 _DROPPED = re.compile(f"[{UNSEEN}]+")
-# Letters of Cyrillic and Greek that look like a Latin one: a part of Unicode's confusables.txt.
+# Letters of Cyrillic, Greek and Armenian that look like a Latin one: a part of Unicode's
+# confusables.txt.
 _LOOK_ALIKE = str.maketrans(
-    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρικχ",
-    "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXoavupikx",
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρικχօսոհցԼ",
+    "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXoavupikxounhgL",
 )
 _SIGNS = str.maketrans("\u00b4\u02bc\u2032\u2010\u2011\u2212", "'''---")
 """Signs that people take for an apostrophe, a hyphen or a minus."""
+_SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑɡɩ", "abcdefghijklmnoprstuvwyzagi")
+"""Letters of phonetic writing, which people read as the common ones."""
 _LOOKS_LATIN = re.compile(f"[{''.join(map(chr, _LOOK_ALIKE))}]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
@@ -32,7 +35,8 @@ def as_seen(text: str) -> str:
     if text.isascii():
         return text
 
-    visible = _DROPPED.sub("", unicodedata.normalize("NFKC", text.translate(_SIGNS)))
+    common = text.translate(_SIGNS).translate(_SMALL_CAPITALS)
+    visible = _DROPPED.sub("", unicodedata.normalize("NFKC", common))
     if not _LOOKS_LATIN.search(visible):  # few texts have one, and each word costs a call
         return visible
 

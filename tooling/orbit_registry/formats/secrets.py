@@ -183,6 +183,9 @@ _HARMLESS_VALUE = _any_of("harmless_values")
 _TERM = rf"(?i)(?<![A-Za-z0-9])(?:{'|'.join(_TABLE['terms'])})"
 
 
+_IN_BASE_64 = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{4}){5,400}(?:[A-Za-z0-9+/]{2,3})?")
+
+
 def find_secrets(text: str) -> Iterator[Suspect]:
     """Yield the secrets in a text.
 
@@ -205,6 +208,24 @@ def _suspects(text: str) -> Iterator[Suspect]:
         if suspect.start >= end:
             yield suspect
             end = suspect.end
+
+
+def disguised_secrets(text: str) -> Iterator[str]:
+    """Yield the kinds of the secrets by their form that a text shows and does not spell: with marks
+    or invisible characters between, as entities, in wide letters, in base 64.
+    """
+    from orbit_registry.formats.letters import as_seen
+    from orbit_registry.formats.wording import without_markup
+
+    shown = [as_seen(without_markup(text))]
+    for match in _IN_BASE_64.finditer(text):
+        decoded = base64.b64decode(match[0] + "=" * (-len(match[0]) % 4))
+        if decoded.isascii():
+            shown.append(decoded.decode("ascii"))
+
+    spelled = {suspect.kind for suspect in _with_form(text)}
+    kinds = chain.from_iterable(map(_with_form, shown))
+    yield from dict.fromkeys(suspect.kind for suspect in kinds if suspect.kind not in spelled)
 
 
 def _with_form(text: str) -> Iterator[Suspect]:

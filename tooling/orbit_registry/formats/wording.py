@@ -4,6 +4,7 @@ that change what it says.
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections import Counter
@@ -52,6 +53,33 @@ def normalised(text: str) -> str:
     """Return a text without differences of case, punctuation and white space."""
     plain = as_seen(text).casefold()
     return _PUNCTUATION.sub(" ", _SIGNED.sub(_spelled, plain)).strip()
+
+
+_ELEMENTS = (
+    "a abbr b big blockquote br center code del details div em font h[1-6] hr i img ins kbd li "
+    "mark ol p pre q s samp small span strike strong sub summary sup table tbody td th thead tr "
+    "tt u ul"
+)
+_TAG = re.compile(rf"</?(?:{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s[^()]*)?\)|\[[^\[\]]*\])")
+_MARKS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\\\n|[*`]+|~~")
+_GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
+"""What parts a number into thousands: `1,000`."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def without_markup(text: str) -> str:
+    """Return a text as Markdown shows it: without comments, tags, addresses of links and marks."""
+    visible = _TAG.sub("", _HTML_COMMENT.sub("", text)) if "<" in text else text
+    linked = _LINK.sub(r"\1", visible) if "[" in visible else visible
+    return html.unescape(_MARKS.sub("", linked))
+
+
+def as_compared(text: str) -> str:
+    """Return a text without markup and citations in brackets, and with its numbers in digits."""
+    plain_text = _GROUPED.sub("", as_seen(without_markup(without_citations(text))))
+    return _LETTERS.sub(lambda word: _NUMBERS.get(word[0].casefold(), word[0]), plain_text)
 
 
 _SIGNS = re.compile(
@@ -201,7 +229,9 @@ class Words:
         order = _order_in(words)
         preferred = refused = frozenset[str]()
         if order is not None:
-            preferred, refused = (_telling(order[side]) for side in ("preferred", "refused"))
+            first, second = (_telling(order[side]) for side in ("preferred", "refused"))
+            # What a sentence names on both sides is put before nothing.
+            preferred, refused = first - second, second - first
 
         return cls(counts, negated, preferred, refused, refusal, units, denied)
 

@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from orbit_registry.formats.wording import (
+    NEGATIONS,
     SMALL_WORDS,
+    as_compared,
     is_mark,
     normalised,
     signs_of,
-    without_citations,
 )
 from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.model.record import Record
@@ -21,7 +22,9 @@ FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only c
 COPY = 0.95  # texts this much alike are copies, however few records there are
 TELLING = 4  # words of a headline, from which on one word more makes no other lesson
 
-Reason = Literal["copy", "headline", "near headline", "text", "meaning", ""]
+FEWEST_TO_COPY = 12  # words of a text, from which on another one that has them all repeats it
+
+Reason = Literal["copy", "headline", "near headline", "text", "part", "meaning", ""]
 _ENDING = re.compile(r"(?:ies|ied|ing|es|ed|y|s|e)\Z")
 _SHORTEST_STEM = 3
 
@@ -43,6 +46,11 @@ class Wording:
         """A hash of the text without form, and of the signs that tell texts apart."""
         text = " ".join((normalised(self.text), *signs_of(self.text))).strip()
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
+
+    @cached_property
+    def plain_body(self) -> str:
+        """The text after the headline, without form."""
+        return normalised(self.text.removeprefix(self.headline))
 
     @cached_property
     def telling(self) -> frozenset[str]:
@@ -91,6 +99,7 @@ class Likeness:
             "copy": "the same, word for word",
             "headline": "the same headline",
             "near headline": "nearly the same headline",
+            "part": "one has the whole text of the other",
         }
         alike = sentences.get(self.reason) or f"{self.score:.0%} alike"
         if self.reason == "meaning":
@@ -106,8 +115,8 @@ def wording_of(record: Record, text: str) -> Wording:
     """
     kind = record.kind
     identifies = kind.voted or kind.in_document or kind.name == "rule"
-    headline = without_citations(record.title) if identifies else ""
-    return Wording(headline, without_citations(text))
+    headline = as_compared(record.title) if identifies else ""
+    return Wording(headline, as_compared(text))
 
 
 def is_duplicate(
@@ -135,6 +144,9 @@ def is_duplicate(
 
     if _is_near(new, existing):
         return Likeness("warning", "near headline", score)
+
+    if _is_part(new, existing) or _is_part(existing, new):
+        return Likeness("warning", "part", score, differs)
 
     if meaning >= limits.meaning:
         differs = contradicts(new.headline, existing.headline)
@@ -170,6 +182,27 @@ def alike_by_headline(wordings: Mapping[str, Wording]) -> Iterator[tuple[str, st
                     yield min(shorter, longer), max(shorter, longer)
 
 
+def repeated_texts(
+    wordings: Mapping[str, Wording], only: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the keys of those of which one has the whole text of the other, the smaller key first;
+    one of them is among `only`.
+    """
+    for key in only:
+        for other, wording in wordings.items():
+            if other == key:
+                continue
+            if _is_part(wordings[key], wording) or _is_part(wording, wordings[key]):
+                yield min(key, other), max(key, other)
+
+
+def _is_part(part: Wording, whole: Wording) -> bool:
+    """Say whether a text has all that another one says below its headline, word for word."""
+    words = part.plain_body
+    is_long = words.count(" ") + 1 >= FEWEST_TO_COPY
+    return is_long and f" {words} " in f" {whole.plain_body} "
+
+
 def _pairs(keys: list[str]) -> Iterable[tuple[str, str]]:
     for index, key in enumerate(keys):
         for other in keys[index + 1 :]:
@@ -192,4 +225,5 @@ def _is_near(new: Wording, existing: Wording) -> bool:
 
 def _stem(word: str) -> str:
     stem = _ENDING.sub("", word)
-    return stem if len(stem) >= _SHORTEST_STEM else word
+    # `notes` are no `not`.
+    return word if len(stem) < _SHORTEST_STEM or stem in NEGATIONS else stem

@@ -25,7 +25,7 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
-# highest number that a heading or a claim may reserve; only a record may have a higher one
+# highest number that counts: after one of twenty digits, all new ones would have as many
 _MOST = 999_999
 
 
@@ -133,7 +133,7 @@ def numbers_of_folders(workspace: Workspace, kind: Kind) -> set[int]:
 def _numbers_in(names: Iterable[str], kind: Kind) -> Iterator[int]:
     for name in names:
         number = sequence_number(name, kind.prefix)
-        if number is not None:
+        if number is not None and number <= _MOST:
             yield number
 
 

@@ -36,6 +36,7 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace, open_workspace
 
 MAILMAP = ".mailmap"
+ATTRIBUTES = ".gitattributes"
 KINDS = f"{ORBIT}/kinds/"
 
 
@@ -143,7 +144,8 @@ def concerns_policy(
     keys = str(workspace.config.setting("approval", "allowed_signers"))
     others = {*OWNER_FILES, MAILMAP, keys, *documents}
     for path in changed:
-        if f"{ORBIT}/" in path.casefold() or path in others or is_starter(path):
+        is_policy = path in others or is_starter(path) or path.endswith(ATTRIBUTES)
+        if f"{ORBIT}/" in path.casefold() or is_policy:
             return True
     for submodule in submodules:
         if any(is_within(path, submodule) for path in (ORBIT, *others)):

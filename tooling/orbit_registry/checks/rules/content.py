@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.duplicates import wording
-from orbit_registry.formats.position import Pointer
-from orbit_registry.formats.secrets import find_secrets
+from orbit_registry.formats.position import Pointer, position_at
+from orbit_registry.formats.secrets import Suspect, disguised_secrets, find_secrets
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Status
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import NOTHING, is_prompt, lines_outside_code, prompts_of
+from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
     from orbit_registry.checks.protected import Change
@@ -61,6 +62,19 @@ def _strings_of(record: Record) -> Iterator[_Text]:
 
     if not record.kind.in_record and record.prose:
         yield _Text(record.prose, None)
+
+
+_COMMENT = re.compile(r"(?m)(?:^|[ \t])#[^\n]*")
+
+
+def _comments_of(context: CheckContext, record: Record) -> Iterator[tuple[str, Location]]:
+    """Yield the comments of a record's file, which no field has, each with its place."""
+    content = context.text(record.path) or ""
+    values = [text.value for text in _strings_of(record)] if "#" in content else []
+    for match in _COMMENT.finditer(content):
+        comment = match[0].strip()
+        if not any(comment in value for value in values):
+            yield comment, Location(record.path, position_at(content, match.start()))
 
 
 _NAMED = "docs/adr/0001-prose.md"  # a name that lets a bare body be read as one decision
@@ -228,6 +242,11 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
                     place, f"{text.name} of {record.id} holds {hidden[1]}", record
                 )
 
+        for comment, place in _comments_of(context, record):
+            if hidden := first_hidden(comment):
+                message = f"a comment of {record.id} holds {hidden[1]}"
+                yield hidden_characters.at(place, message, record)
+
 
 # The secret itself is never shown.
 @check(
@@ -238,14 +257,37 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
-        if record.path in context.without_secrets:
-            continue
+        if record.path not in context.without_secrets:
+            for text in _strings_of(record):
+                for suspect in find_secrets(text.value):
+                    where = text.place(context, record, suspect.start)
+                    yield _secret(where, text.name, record, suspect)
 
-        for text in _strings_of(record):
-            for suspect in find_secrets(text.value):
-                size = f"{suspect.end - suspect.start} characters"
-                message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {size}"
-                yield secret.at(text.place(context, record, suspect.start), message, record)
+        for comment, where in _comments_of(context, record):
+            for suspect in find_secrets(comment):
+                yield _secret(where, "a comment", record, suspect)
+
+        if context.is_changed(record):
+            yield from _disguised(context, record)
+
+    content = context.text(CONFIG) or ""
+    for suspect in find_secrets(content):
+        where = Location(CONFIG, position_at(content, suspect.start))
+        yield secret.at(where, f"the configuration holds a secret: {suspect.kind}")
+
+
+def _secret(where: Location, name: str, record: Record, suspect: Suspect) -> Diagnostic:
+    size = f"{suspect.end - suspect.start} characters"
+    message = f"{name} of {record.id} holds a secret: {suspect.kind}, {size}"
+    return secret.at(where, message, record)
+
+
+def _disguised(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
+    """Yield the secrets of a changed record that its page shows and its file does not spell."""
+    for text in _strings_of(record):
+        for kind in disguised_secrets(text.value):
+            where = text.place(context, record, 0)
+            yield secret.at(where, f"{text.name} of {record.id} disguises a secret: {kind}", record)
 
 
 # One whose document is gone is another finding.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
@@ -16,6 +16,7 @@ from orbit_registry.judgements.is_duplicate import (
     alike_by_headline,
     is_duplicate,
     limits_of,
+    repeated_texts,
 )
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
@@ -41,10 +42,14 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
 _SETTLING = (OVERRIDES, "amends")
 """Links of a record with one that it says nearly the same as, for a reason."""
 
+_ENDING = ("supersedes", "superseded_by")
 
-def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
+
+def is_settled(
+    context: CheckContext, first: Record, second: Record, *, is_copy: bool = False
+) -> bool:
     """Say whether the two state that they are distinct, that one amends the other or takes its
-    place, or share one text.
+    place, or share one text. That a copy is distinct from its original settles nothing.
     """
     homes = [context.homes.get(record.path) for record in (first, second)]
     if homes[0] is not None and homes[0] == homes[1]:
@@ -55,7 +60,7 @@ def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
         if any(link.rel in _SETTLING and link.to in names for link in record.links):
             return True
 
-        for name in ("distinct_from", "supersedes", "superseded_by"):
+        for name in _ENDING if is_copy else (*_ENDING, "distinct_from"):
             matches = chain.from_iterable(map(context.records.candidates, record.words(name)))
             if any(match.uid == peer.uid for match in matches):
                 return True
@@ -106,14 +111,63 @@ def same_text(context: CheckContext) -> Iterator[Diagnostic]:
     for kind, records in groups(context.records).items():
         for same in _copies(context, records):
             for index, record in enumerate(same[1:], start=1):
-                others = (other for other in same[:index] if not is_settled(context, other, record))
-                earlier = next(others, None)
-                if earlier is not None:
-                    yield _same(context, earlier, record, "copy")
+                finding = _copy(context, same[:index], record)
+                if finding is not None:
+                    yield finding
 
         for pair in _pairs_by_kind(context)[kind]:
             if pair.likeness.reason == "headline":
                 yield _same(context, pair.neighbour, pair.record, "headline")
+
+    yield from _rejected_before(context)
+
+
+def _copy(context: CheckContext, earlier: Sequence[Record], record: Record) -> Diagnostic | None:
+    """Return the finding of a record that repeats others.
+
+    That a copy is distinct is for a reviewer to judge: it is a warning in the change that says so.
+    """
+    for other in earlier:
+        if not is_settled(context, other, record):
+            return _same(context, other, record, "copy")
+
+    for other in earlier:
+        finding = _same(context, other, record, "copy")
+        is_new = finding.severity is Severity.ERROR
+        if is_new and not is_settled(context, other, record, is_copy=True):
+            message = f"{finding.message}; `distinct_from` says that they differ"
+            return replace(finding, severity=Severity.WARNING, message=message)
+
+    return None
+
+
+def _rejected_before(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield the changed records that say what a review rejected."""
+    rejected = [
+        record for record in context.records if record.is_rejected and not record.kind.in_file
+    ]
+    for record in context.open_records if rejected else ():
+        if record.kind.in_file or not _can_be_error(context, record):
+            continue
+
+        for other in rejected:
+            if other.kind is record.kind and _says_again(context, record, other):
+                message = f"{record.id} says what {other.id} said, which a review rejected"
+                where = context.at(record, record.kind.headline)
+                hint = f"delete it; if the two differ: {_differ(record, other)}"
+                yield same_text.at(where, message, record, severity=Severity.WARNING, hint=hint)
+                break
+
+
+def _says_again(context: CheckContext, record: Record, other: Record) -> bool:
+    wording, rejected = context.compared[record.path], context.compared[other.path]
+    if wording.plain and wording.plain == rejected.plain:
+        return not is_settled(context, record, other, is_copy=True)
+
+    is_titled_so = (
+        bool(wording.plain_headline) and wording.plain_headline == rejected.plain_headline
+    )
+    return is_titled_so and not is_settled(context, record, other)
 
 
 def _copies(context: CheckContext, records: Iterable[Record]) -> list[list[Record]]:
@@ -158,9 +212,7 @@ def _differ(record: Record, other: Record) -> str:
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say nearly the same."""
     for pairs in _pairs_by_kind(context).values():
-        near = (
-            pair for pair in pairs if pair.likeness.reason in ("text", "near headline", "meaning")
-        )
+        near = (pair for pair in pairs if pair.likeness.reason not in ("copy", "headline"))
         for of_record in grouped(near, lambda pair: pair.record.path).values():
             yield from _nearest(context, of_record)
 
@@ -188,7 +240,9 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
     scores = {(pair.a, pair.b): pair.score for pair in pairs}
     nearness = context.config.duplicates["meaning"]
     meanings = context.meanings(records[0].kind, wordings, nearness)
-    candidates = {*scores, *_of_headlines(alone, wordings, meanings)}
+    changed = [path for path, record in alone.items() if context.is_changed(record)]
+    repeated = repeated_texts(wordings, changed)
+    candidates = {*scores, *repeated, *_of_headlines(alone, wordings, meanings)}
 
     limits = limits_of(context.config.duplicates, len(records))
     for first, second in sorted(candidates):

@@ -234,6 +234,23 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
             yield status_and_successor.at(
                 where, message, record, severity=weight, hint=hint, fixable=False
             )
+        elif record.superseded_by:
+            yield from _undecided_successors(context, record)
+
+
+def _undecided_successors(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
+    """Yield the finding of a record whose successors were never accepted."""
+    successors = list(_candidates(context, record.superseded_by))
+    undecided = [other for other in successors if other.phase == "pending" or other.is_rejected]
+    if not undecided or len(undecided) < len(successors):
+        return
+
+    other = undecided[0]
+    message = f"{record.id} is replaced by {other.id}, which is {other.status.name}"
+    hint = f"accept {other.id} first, or let {record.id} hold until then"
+    weight = binding(record, Severity.WARNING)
+    where = context.at(record, "superseded_by", 0)
+    yield status_and_successor.at(where, message, record, severity=weight, hint=hint, fixable=False)
 
 
 def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
