@@ -3,6 +3,7 @@ and the prose of records.
 """
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -505,7 +506,7 @@ class ProseLoader:
 
     def _stamp_of(self, path: str) -> str:
         try:
-            info = (self.root / path).stat()
+            info = os.stat(f"{self.root}/{path}")
             return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
         except (OSError, ValueError):
             return "absent;"
