@@ -23,6 +23,7 @@ from orbit_registry.model.kind import SHIPPED, Kind
 from orbit_registry.site.language import capital, counted, digits, word
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.stamps import stamp_of
+from orbit_registry.site.words import chip, record_link
 from orbit_registry.workspace.workspace import is_writable, user_cache
 
 FOLDER = Path(__file__).parent / "templates"
@@ -35,9 +36,11 @@ def prepare_html(environment: Environment) -> None:
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
     words = {"word": word, "counted": counted, "digits": digits, "capital": capital, "quote": quote}
     environment.globals |= words
+    environment.globals["link"] = lambda record, page: Markup(record_link(record, page))
+    environment.globals["chip"] = lambda record: Markup(chip(record))
 
 
-def html_part(name: str, **values: Any) -> str:
+def html_part(name: str, /, **values: Any) -> str:
     """Return a part of a page: our template of that name, filled with values."""
     return environment(".html", prepare_html).get_template(name).render(values)
 
