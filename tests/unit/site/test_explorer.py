@@ -26,7 +26,7 @@ def _decision(number: int, status: str = "accepted", **scope: Any) -> Record:
         ([], ""),
         ([_decision(1, paths=["a/**"])], ""),
         ([_decision(1, uses=["flask"]), _decision(2, symbols=["a.py#f"])], ""),
-        ([_decision(1, tags=["a"])], "the only decision names no files"),
+        ([_decision(1, tags=["a"])], "the only decision made so far names no files"),
         ([_decision(1), _decision(2, status="unknown")], "all 2 decisions name no files"),
         (
             [_decision(1), _decision(2, paths=["a/**"]), _decision(3, status="rejected")],

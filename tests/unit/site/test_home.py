@@ -227,7 +227,7 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     assert "We do &lt;ADR-0008&gt;." in html
     assert "ADR-0009" not in html
     assert "ADR-0002" not in html
-    assert "9 decisions, 8 of them apply" in html
+    assert "9 decisions, 8 in force" in html
 
 
 def test_of_decisions_of_a_month_the_last_number_comes_first() -> None:
@@ -280,6 +280,6 @@ def test_a_list_of_decisions_does_not_cite_them(site: SiteMap) -> None:
 def test_the_index_says_once_that_the_code_has_no_trace_of_a_decision(site: SiteMap) -> None:
     records = [_record(1)]
     built = {records[0].path: Built(State.NO_TRACE, "no file has its words")}
-    html = Index(KINDS["adr"], records).html("adrs/", Relations(records, built=built), site)
+    html = Index(KINDS["adr"], records).html("adrs/", Relations(records, built=built))
     assert html.count("no trace in the code") == 1
     assert '<span class="orbit-chip orbit-doubt">no trace in the code</span>' in html

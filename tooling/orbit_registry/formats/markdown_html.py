@@ -291,12 +291,13 @@ def _whole_rows(state: StateCore) -> None:
     for previous, token in pairwise(state.tokens):
         if token.type == "tr_open":
             row: str = token.meta["row"]
-            if previous.type == "thead_open":
-                columns = len(row_cells(row, 0, len(row)))
-            elif len(row_cells(row, 0, len(row))) > columns and len(row) <= _LONGEST_ROW:
-                row = _CODE_SPAN.sub(lambda code: PIPE.sub(r"\\|", code[0]), row)
-
             spans = row_cells(row, 0, len(row))
+            if previous.type == "thead_open":
+                columns = len(spans)
+            elif len(spans) > columns and len(row) <= _LONGEST_ROW:
+                row = _CODE_SPAN.sub(lambda code: PIPE.sub(r"\\|", code[0]), row)
+                spans = row_cells(row, 0, len(row))
+
             if len(spans) > columns:
                 spans[columns - 1 :] = [Span(spans[columns - 1].start, spans[-1].end)]
 

@@ -6,6 +6,7 @@ expressions and remembered.
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
@@ -25,7 +26,12 @@ SHORTEST_NAME = 2  # parts of an identifier
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in their order, repeated as often as they occur."""
-    return list(chain.from_iterable(map(_words_of_piece, pieces(text))))
+    return words_of_pieces(pieces(text))
+
+
+def words_of_pieces(parts: Iterable[str]) -> list[str]:
+    """Return the words of pieces of a text, in their order."""
+    return list(chain.from_iterable(map(_words_of_piece, parts)))
 
 
 def terms(text: str) -> list[str]:
@@ -33,15 +39,10 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def joined_names(text: str) -> list[str]:
-    """Return the short joined names of a text, which its words part: `sqlite` of SQLite."""
-    mixed = (piece for piece in pieces(text) if not piece[1:].islower())
+def joined_names(parts: Iterable[str]) -> list[str]:
+    """Return the short joined names among pieces, which words part: `sqlite` of SQLite."""
+    mixed = (piece for piece in parts if not piece[1:].islower())
     return list(chain.from_iterable(map(_joined_names, mixed)))
-
-
-def names_in(text: str) -> list[str]:
-    """Return the identifiers of a text, each once."""
-    return [*filter(None, map(name_of, dict.fromkeys(pieces(text))))]
 
 
 @lru_cache(_MOST_REMEMBERED)

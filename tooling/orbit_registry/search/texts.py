@@ -10,14 +10,21 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.secrets import may_hold_secret, without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.repository.documents import is_prompt, prompts_of
-from orbit_registry.search.text import joined_names, names_in, stem, words
+from orbit_registry.search.text import (
+    joined_names,
+    name_of,
+    pieces,
+    stem,
+    words,
+    words_of_pieces,
+)
 from orbit_registry.workspace.cache import Cache
 
 if TYPE_CHECKING:
@@ -56,19 +63,18 @@ class TextWords(NamedTuple):
 
 
 def counts_of(fields: Fields) -> Counts:
-    """Return what each word of a text counts, without secrets.
+    """Return what each word of a text without secrets counts.
 
     An identifier counts nothing: its parts do.
     """
-    return _counted(_without_secrets(fields))
-
-
-def _counted(fields: Fields) -> Counts:
     counts = Counter[str]()
+    names: dict[str, None] = {}
     for text, weight in zip(fields, WEIGHTS, strict=True):
-        counts.update([*words(text), *joined_names(text)] * weight)
+        parts = pieces(text)
+        counts.update([*words_of_pieces(parts), *joined_names(parts)] * weight)
+        names |= dict.fromkeys(map(name_of, parts))
 
-    for name in chain.from_iterable(map(names_in, fields)):
+    for name in filter(None, names):
         counts.setdefault(name, 0)
 
     return counts
@@ -89,7 +95,7 @@ def words_in(fields: Fields) -> TextWords:
     counts: dict[str, int] = {}
     forms: list[str] = []
     names: list[str] = []
-    for word, count in _counted(clean).items():
+    for word, count in counts_of(clean).items():
         if not count:
             names.append(word)
             continue

@@ -4,11 +4,11 @@ It is made when the site is built and runs no script. Small screens have the lis
 """
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import chain
 from typing import NamedTuple
 
 from orbit_registry.model.record import Record
+from orbit_registry.site.filling import macros
 from orbit_registry.site.language import counted, status_word, word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -62,6 +62,16 @@ def edges_of(
     return list(by_pair.values())
 
 
+class Dot(NamedTuple):
+    """A record in a drawing: its address, its look, what is said of it, and where it is."""
+
+    href: str
+    css: str
+    name: str
+    x: int
+    id: str
+
+
 def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     """Return the drawing of the newest records that edges join, in their order; "" for too few."""
     joined = set(chain.from_iterable(edge[:2] for edge in edges))
@@ -76,38 +86,25 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     tallest = min(TALLEST, widest // 2)
     base = MARGIN + tallest
     width = 2 * MARGIN + STEP * (len(chosen) - 1) + SLANT
-    arcs = "".join(_arc(edge, places, base, tallest / widest**0.6) for edge in edges)
-    dots = "".join(_dot(record, places[record.id], base, page) for record in chosen)
+    arcs = [_arc(edge, places, base, tallest / widest**0.6) for edge in edges]
+    dots = [_dot(record, places[record.id], page) for record in chosen]
+    size = {"width": width, "height": base + LABEL, "base": base, "radius": RADIUS}
     label = counted("map.drawing", len(chosen))
-    return (
-        f'<div class="orbit-arcs orbit-scroll"><svg role="group" aria-label="{label}" '
-        f'width="{width}" height="{base + LABEL}" viewBox="0 0 {width} {base + LABEL}">'
-        f"{arcs}{dots}</svg></div>"
-    )
+    return str(macros("map.html").arcs(label, size, base + RADIUS + 8, arcs, dots))
 
 
-def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
+def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> tuple[str, str, str]:
     left, right = sorted((places[edge.source], places[edge.target]))
     height = round(scale * (right - left) ** 0.6)  # a far arc grows less in height than in width
     top = base - RADIUS - height * 4 // 3
     start = base - RADIUS
-    return (
-        f'<path class="orbit-arc-{edge.word}" '
-        f'd="M{left} {start}C{left} {top} {right} {top} {right} {start}">'
-        f"<title>{escape(f'{edge.source} {verb_of(edge)} {edge.target}')}</title></path>"
-    )
+    path = f"M{left} {start}C{left} {top} {right} {top} {right} {start}"
+    return edge.word, path, f"{edge.source} {verb_of(edge)} {edge.target}"
 
 
-def _dot(record: Record, x: int, base: int, page: str) -> str:
-    href = escape(relative(page, url_of(record)))
-    name = escape(f"{record.id} {title_of(record)} ({status_word(record.status)})")
-    y = base + RADIUS + 8
-    # orbit: allow ADR-0084 because an id is one short word, which needs no room to wrap
-    label = f'<text x="{x}" y="{y}" transform="rotate(60 {x} {y})">{escape(record.id)}</text>'
-    return (
-        f'<a href="{href}" class="{status_css(record.status)}"><title>{name}</title>'
-        f'<circle cx="{x}" cy="{base}" r="{RADIUS}"/>{label}</a>'
-    )
+def _dot(record: Record, x: int, page: str) -> Dot:
+    name = f"{record.id} {title_of(record)} ({status_word(record.status)})"
+    return Dot(relative(page, url_of(record)), status_css(record.status), name, x, record.id)
 
 
 def is_sketched(related: Sequence[object]) -> bool:
@@ -129,22 +126,17 @@ def sketch(related: Sequence[tuple[str, str]]) -> str:
     tallest = max(abs(place - here) for place in places) // 3
     base = tallest + RADIUS + 4
     foot = base - RADIUS
-    parts = []
-    for (_, joint), place in zip(related, places, strict=True):
+    arcs = []
+    dots = []
+    for (css, joint), place in zip(related, places, strict=True):
+        dots.append((css, place, base, RADIUS if joint else RADIUS + 2))
         if joint:
             distance = abs(here - place)
             arc = f"A{distance / 2:g} {distance / 3:g} 0 0 {int(place < here)} {here} {foot}"
-            parts.append(f'<path class="orbit-arc-{joint}" d="M{place} {foot}{arc}"/>')
-
-    for (css, joint), place in zip(related, places, strict=True):
-        radius = RADIUS if joint else RADIUS + 2
-        parts.append(f'<circle class="{css}" cx="{place}" cy="{base}" r="{radius}"/>')
+            arcs.append((joint, f"M{place} {foot}{arc}"))
 
     width, height = places[-1] + RADIUS + 2, base + RADIUS + 2
-    return (
-        f'<span class="orbit-arcs"><svg aria-hidden="true" width="{width}" height="{height}">'
-        f"{''.join(parts)}</svg></span>"
-    )
+    return str(macros("map.html").sketch(width, height, arcs, dots))
 
 
 def verb_of(edge: Edge) -> str:
@@ -152,13 +144,8 @@ def verb_of(edge: Edge) -> str:
     return word(_VERBS[edge.word])
 
 
-def key_of(edges: Iterable[Edge]) -> str:
-    """Return what the arcs of some edges mean."""
+def key_of(edges: Iterable[Edge]) -> list[tuple[str, str]]:
+    """Return the words that the arcs of some edges mean, each with how readers say it."""
     used = {edge.word for edge in edges}
     names = _VERBS | {RELATES: "map.related"}
-    parts = [
-        f'<span class="orbit-arc-{name}">{word(key)}</span>'
-        for name, key in names.items()
-        if name in used
-    ]
-    return word("map.key", words=", ".join(parts))
+    return [(name, word(key)) for name, key in names.items() if name in used]

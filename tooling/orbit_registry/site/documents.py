@@ -3,6 +3,7 @@ and the prose of records.
 """
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,8 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from html import escape
 from pathlib import Path
+
+from markupsafe import Markup
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.globs import match_any, readable_globs
@@ -28,6 +31,7 @@ from orbit_registry.repository.documents import (
 )
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.code import emoji
+from orbit_registry.site.filling import macros
 from orbit_registry.site.language import word
 from orbit_registry.site.markdown_words import escaped, inline, link
 from orbit_registry.site.prose import Prose, TextOrigin, TextPart, parsed, part_of, render
@@ -156,21 +160,17 @@ def document_prose(document: MirroredDocument, part: TextPart, site: SiteMap) ->
 
 def document_html(document: MirroredDocument, prose: Prose, title: str, site: SiteMap) -> str:
     """Return a document as safe HTML: where it is listed, its text, and where it comes from."""
-    edit = site.forge.edit(document.path)
-    source = f'<p class="orbit-mirrored">{escape(word("document.mirrored", path=document.path))}'
-    source += f' <a href="{escape(edit)}">{word("document.edit")}</a></p>' if edit else "</p>"
-
     folder = document.path.rpartition("/")[0]
-    shelf = f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}"
-    crumbs = (
-        f'<p class="orbit-crumbs"><a href="{escape(shelf)}">{word("nav.documents")}</a> / '
-        f"{escape(folder)}</p>"
+    has_title = any(entry.level == 1 for entry in prose.headings)
+    filled = macros("around.html").document(
+        path=document.path,
+        edit=site.forge.edit(document.path),
+        folder=folder,
+        shelf=f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}",
+        title="" if has_title else title,
+        text=Markup(prose.html),
     )
-    heading = (
-        "" if any(entry.level == 1 for entry in prose.headings) else f"<h1>{escape(title)}</h1>"
-    )
-    article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
-    return clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
+    return clean(str(filled))
 
 
 def document_markdown(
@@ -505,7 +505,7 @@ class ProseLoader:
 
     def _stamp_of(self, path: str) -> str:
         try:
-            info = (self.root / path).stat()
+            info = os.stat(f"{self.root}/{path}")
             return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
         except (OSError, ValueError):
             return "absent;"

@@ -28,7 +28,7 @@ from orbit_registry.site.document_drafts import document_drafts
 from orbit_registry.site.frame import Frames, address_of, empty_pages, frame_of
 from orbit_registry.site.list_pages import list_pages
 from orbit_registry.site.llms import write_for_agents
-from orbit_registry.site.memo import Content, PageCache
+from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Progress
 from orbit_registry.site.own_markdown import Sections, own_twin, sections_by_page
@@ -143,16 +143,16 @@ def _urls_in_nav(data: Published, generated: Path) -> list[str]:
 
 def _write_draft(draft: Draft, frames: Frames, pages: PageCache, made: Made) -> None:
     """Write a page whose inputs changed; of another one take over the file and its facts."""
-    inputs = [frames.of(draft.url).key, frames.base_url, draft.inputs]
+    key = key_of(frames.of(draft.url).key, frames.base_url, draft.inputs)
     page = cache(draft.make)
     make = partial(_content, page, frames)
-    ids, targets, foreign, sections = pages.page(file_of(draft.url), inputs, make)
+    ids, targets, foreign, sections = pages.page(file_of(draft.url), key, make)
     made.facts[draft.url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
     made.sections += (Section(*section) for section in sections)
 
     path = twin_path(draft.url)
-    key = [pages.out.after[file_of(draft.url)], *inputs]
-    title, description, targets = pages.page(path, key, lambda: _twin(page()))
+    inputs = [pages.out.after[file_of(draft.url)], key]
+    title, description, targets = pages.page(path, inputs, lambda: _twin(page()))
     made.add_twin(draft.url, Twin(path, title, description), targets)
 
 

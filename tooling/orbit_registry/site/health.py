@@ -14,8 +14,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from orbit_registry.checks.review.review import approval_command, by_evidence, without_status
 from orbit_registry.errors import GitError
 from orbit_registry.formats.globs import GlobIndex, readable_globs
@@ -31,7 +29,6 @@ from orbit_registry.site import explorer
 from orbit_registry.site.filling import html_part
 from orbit_registry.site.language import capital, counted, digits, fact, word
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import record_link
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.snapshot.rows import RouteRows
 
@@ -81,7 +78,7 @@ def health_html(
         total=len(records),
         most=MOST_LISTED,
         at_once=MOST_AT_ONCE,
-        link=lambda record: Markup(record_link(record, PAGE)),
+        page=PAGE,
     )
     return f"{above}{coverage_html(coverage)}"
 

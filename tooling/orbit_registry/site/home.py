@@ -2,10 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
-
-from markupsafe import Markup
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.markdown import content_start
@@ -19,7 +16,7 @@ from orbit_registry.site.filling import macros
 from orbit_registry.site.language import counted, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import ages_of, date_of, day_of, is_made, record_link
+from orbit_registry.site.words import ages_of, date_of, day_of, is_made
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -81,20 +78,20 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     decisions = [record for record in records if record.kind.in_document]
     sections = []
     for each in decided(decisions):
-        rows = [_row(record, relations, page) for record in each.records]
+        rows = [_row(record, relations) for record in each.records]
         sections.append((each.area, _address(each.area, page), each.total, rows))
 
     if not sections:
         return ""
 
     index = relative(page, f"{decisions[0].kind.plural}/")
-    return str(macros("home.html").decided(sections, index, _all(decisions)))
+    return str(macros("home.html").decided(sections, page, index, _all(decisions)))
 
 
-def _row(record: Record, relations: Relations, page: str) -> tuple[Markup, str, str, str]:
-    """Return a decision as its line shows it: its link, its day, that in words, its sentence."""
+def _row(record: Record, relations: Relations) -> tuple[Record, str, str, str]:
+    """Return a decision as its line shows it: itself, its day, that in words, its sentence."""
     day = date_of(record) or record.first_commit
-    return _link(page, record), day, day_of(record), relations.sentence(record)
+    return record, day, day_of(record), relations.sentence(record)
 
 
 def _address(area: Area | None, page: str) -> str:
@@ -192,12 +189,7 @@ def lately_html(first: Sequence[Event], others: Sequence[Event], page: str) -> s
     """Return what happened lately, and where programs find the records."""
     files = {"atom": ATOM, "json": JSON_FEED, "records": RECORDS}
     files = {name: relative(page, file) for name, file in files.items()}
-    link = partial(_link, page)
-    return str(macros("home.html").lately(first, others, link, files))
-
-
-def _link(page: str, record: Record) -> Markup:
-    return Markup(record_link(record, page))
+    return str(macros("home.html").lately(first, others, page, files))
 
 
 def built_html(commit: str, day: str, address: str | None) -> str:

@@ -15,6 +15,7 @@ from orbit_registry.site import console, explorer, health, home, list_markdown, 
 from orbit_registry.site import map as record_map
 from orbit_registry.site.curated import EmptyPage, extra_pages, pages_besides
 from orbit_registry.site.edits import built_from, edits_of
+from orbit_registry.site.filling import macros
 from orbit_registry.site.language import labels_of, word
 from orbit_registry.site.list_markdown import items
 from orbit_registry.site.lists import Index
@@ -110,7 +111,9 @@ def _in_nav(data: Published, empty: EmptyPage) -> SitePage:
     else:
         part = Part(partial(_home, empty.lead), partial(_home_markdown, empty.lead))
 
-    html = f'<h1 id="{slug(heading)}">{escape(heading)}</h1>\n{part.html(data, url)}'
+    # A folder's name, as in `my_project`, may be broken between its words on a small screen.
+    name = escape(heading).replace("_", "_<wbr>")
+    html = f'<h1 id="{slug(heading)}">{name}</h1>\n{part.html(data, url)}'
     page = _page(data, url, heading, html, partial(part.markdown, data), (), empty.description)
     return replace(page, title=title or data.context.sources.title)
 
@@ -122,7 +125,7 @@ def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
     part = _index_part(index)
     for number, url in enumerate(list(index.pages)[1:], start=2):
         title = word("list.page", labels=labels, n=number)
-        html = f"<h1>{escape(title)}</h1>{index.html(url, data.relations, data.site)}"
+        html = f"<h1>{escape(title)}</h1>{index.html(url, data.relations)}"
         yield _page(data, url, title, html, partial(part.markdown, data), listed)
 
     if index.timed:
@@ -135,7 +138,7 @@ def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
 def _index_part(index: Index) -> Part:
     def html(data: Published, url: str) -> str:
         page = url if url in index.pages else f"{index.kind.plural}/"
-        return index.html(page, data.relations, data.site)
+        return index.html(page, data.relations)
 
     def markdown(data: Published, links: TwinLinks) -> str:
         return list_markdown.index_markdown(data, index, links)
@@ -147,19 +150,8 @@ def _search_html(kinds: Sequence[Kind]) -> str:
     """Return what is on the page of a search's results before its script runs, and all there is
     without one.
     """
-    links = [
-        f'<a href="{relative(SEARCH, f"{kind.plural}/")}">{escape(labels_of(kind))}</a>'
-        for kind in kinds
-    ]
-    return (
-        '<div data-orbit-results><form class="orbit-lookup" role="search" '
-        f'aria-label="{word("search.results")}" hidden>'
-        f'<label for="orbit-search-text">{word("search.for")}</label>'
-        '<input id="orbit-search-text" name="q" type="search" autocomplete="off">'
-        f'<button class="md-button" type="submit">{word("search.title")}</button></form>'
-        '<p role="status" data-orbit-count></p><div data-orbit-found></div>'
-        f"<p data-orbit-plain>{word('search.plain', lists=', '.join(links))}</p></div>"
-    )
+    links = [(relative(SEARCH, f"{kind.plural}/"), labels_of(kind)) for kind in kinds]
+    return str(macros("lists.html").search(links))
 
 
 def _home(lead: str, data: Published, url: str) -> str:

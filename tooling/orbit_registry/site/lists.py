@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from orbit_registry.model.kind import Kind, Status
@@ -16,26 +15,23 @@ from orbit_registry.site.documents import MirroredDocument
 from orbit_registry.site.filling import html_part, macros
 from orbit_registry.site.language import (
     column_label,
+    fact,
     status_word,
     thing_of,
     things_of,
     word,
 )
 from orbit_registry.site.relations import Relations
-from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
+from orbit_registry.site.sitemap import folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import (
     CITED,
     IN_CODE,
     PHASES,
-    built_chip,
     built_word,
-    chip,
     date_of,
     day_of,
     own_columns,
-    review_chip,
     status_css,
     tags_of,
     texts_of,
@@ -99,20 +95,17 @@ class Index:
         """Return the links to table, timeline and tags."""
         return timeline.switch(self.kind, url, timed=self.timed, tagged=bool(self.choices["tag"]))
 
-    def html(self, url: str, relations: Relations, site: SiteMap) -> str:
+    def html(self, url: str, relations: Relations) -> str:
         """Return one page: the ways to look at it, the filter, the table."""
         kind, records = self.kind, self.pages[url]
-        cells = [cells_of(record, url, relations, site) for record in records]
-        in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
-        used = in_use - self.constant
-        rows = ""
-        for record, row in zip(records, cells, strict=True):
-            rows += _row(record, [cell for cell in row if cell[0] in used], url, relations)
-
+        rows = [_row(record, url, relations) for record in records]
+        cells = chain.from_iterable(row.cells for row in rows)
+        used = {column for column, text, _ in cells if text} - self.constant
         columns = [(column, name_of(column)) for column in columns_of(kind) if column in used]
         pages = [_link_to(url, other, chunk) for other, chunk in self.pages.items()]
         values = {"thing": thing_of(kind), "things": things_of(kind), "total": len(self.records)}
-        values |= {"on_page": len(records), "columns": columns, "rows": rows, "pages": pages}
+        values |= {"on_page": len(records), "columns": columns, "pages": pages}
+        values |= {"rows": rows, "used": used, "name_of": name_of}
         return f"{self.switch(url)}{html_part('index.html', **self._filter(url), **values)}"
 
     def _filter(self, page: str) -> dict[str, Any]:
@@ -165,13 +158,25 @@ def name_of(column: str) -> str:
     return word(f"column.{column}") if column in (IN_CODE, CITED) else column_label(column)
 
 
-def cells_of(
-    record: Record, page: str, relations: Relations, site: SiteMap
-) -> Sequence[tuple[str, str, str | None]]:
-    """Return one row of an index: (column, text, address) for each column that the kind lists,
-    then who cites it.
-    """
-    cells: list[tuple[str, str, str | None]] = []
+Cell = tuple[str, str, str]
+"""A column, a text, and where it leads; "" for nowhere."""
+
+
+class Row(NamedTuple):
+    """A row of an index: its cells, and what they say besides."""
+
+    record: Record
+    cells: Sequence[Cell]
+    sentence: str
+    later: Sequence[tuple[str, str]]
+    """What replaced the record: ids with their addresses."""
+    due: str
+    differs: bool
+
+
+def cells_of(record: Record, page: str, relations: Relations) -> list[Cell]:
+    """Return a cell for each column that the kind lists, then who cites the record."""
+    cells = []
     url = relative(page, url_of(record))
     for column in record.kind.columns:
         if column == "id":
@@ -179,53 +184,32 @@ def cells_of(
         elif column in (record.kind.headline, "title"):
             cells.append((column, record.title, url))
         elif column == "status":
-            cells.append((column, status_word(record.status), None))
+            cells.append((column, status_word(record.status), ""))
         elif column == "date":
-            cells.append((column, day_of(record), None))
+            cells.append((column, day_of(record), ""))
         else:
-            cells.append((column, ", ".join(words_in(record.data.get(column))), None))
+            cells.append((column, ", ".join(words_in(record.data.get(column))), ""))
 
     if record.kind.in_document:
-        cells.append((IN_CODE, built_word(relations.built.get(record.path)), None))
+        cells.append((IN_CODE, built_word(relations.built.get(record.path)), ""))
 
-    return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
-
-
-def _row(
-    record: Record, row: Sequence[tuple[str, str, str | None]], page: str, relations: Relations
-) -> str:
-    cells = []
-    for column, text, url in row:
-        if column == "status":
-            inner = chip(record) + review_chip(relations.due.get(record.path))
-        elif column == IN_CODE:
-            inner = built_chip(relations.built.get(record.path)) or escape(text)
-        elif url and text:
-            inner = f'<a href="{escape(url)}">{headline(text)}</a>'
-        else:
-            inner = escape(text)
-
-        if column == record.kind.headline and (sentence := relations.sentence(record)):
-            inner += f'<p class="orbit-sentence">{escape(sentence)}</p>'
-
-        if column == record.kind.headline and (later := relations.replaced_by(record)):
-            inner += (
-                f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
-            )
-
-        label = f' data-label="{escape(name_of(column))}"' if text.isdecimal() else ""
-        cells.append(f'<td class="orbit-col-{column}"{label}>{inner}</td>')
-
-    return f'<tr class="orbit-row-{record.phase}">{"".join(cells)}</tr>'
+    return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), "")]
 
 
-def _linked(any_id: str, page: str, relations: Relations) -> str:
-    record = relations.by_id.get(any_id)
-    name = escape(any_id)
-    return (
-        f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>'
-        if record
-        else name
+def _row(record: Record, page: str, relations: Relations) -> Row:
+    later = []
+    for any_id in relations.replaced_by(record):
+        other = relations.by_id.get(any_id)
+        later.append((any_id, relative(page, url_of(other)) if other else ""))
+
+    due, built = relations.due.get(record.path), relations.built.get(record.path)
+    return Row(
+        record,
+        cells_of(record, page, relations),
+        relations.sentence(record),
+        later,
+        fact(due.mark) if due else "",
+        built is not None and built.differs,
     )
 
 

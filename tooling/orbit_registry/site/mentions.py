@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from html import escape
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
@@ -15,11 +14,11 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import ProseLoader, RecordText
-from orbit_registry.site.language import counted, status_word, word
+from orbit_registry.site.filling import html_part
+from orbit_registry.site.language import status_word, word
 from orbit_registry.site.prose import parsed
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS
-from orbit_registry.site.words import record_link
 from orbit_registry.snapshot.references import References, references_in_text
 
 
@@ -233,55 +232,18 @@ def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
 
 def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
-    rows = "".join(_row(task, citing, tasks, site) for task, citing in tasks.by_name.items())
-    caption = f"<caption>{counted('task.count', len(tasks.by_name))}</caption>"
-    titles = word("list.task"), word("list.named")
-    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
-    head = f"<thead><tr>{head}</tr></thead>"
-    table = f'<table class="orbit-index orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
+    lookup = tasks.lookup
+    rows = []
+    for task, citing in tasks.by_name.items():
+        notes = [(record, _note(record, way)) for record, way in citing]
+        anchor = task_url(task).partition("#")[2]
+        rows.append((task, anchor, lookup.address(task), lookup.file(task, site), notes))
 
-    return (
-        f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div '
-        f'class="orbit-scroll">{table}</div>'
-    )
-
-
-def _lookup_note(lookup: TaskLookup) -> str:
-    ways = []
-    if lookup.url:
-        ways.append(word("task.leads"))
-
-    if lookup.files:
-        files = ", ".join(f"<code>{escape(path)}</code>" for path in lookup.files)
-        ways.append(word("task.files", files=files))
-
-    if lookup.command:
-        parts = ("{id}" if part == "{id}" else shlex.quote(part) for part in lookup.command)
-        command = f"<code>{escape(' '.join(parts))}</code>"
-        ways.append(word("task.command", command=command))
-
-    setting, file = "<code>tasks.url</code>", "<code>.orbit/config.yaml</code>"
-    return " ".join(ways) or word("task.unset", setting=setting, file=file)
+    parts = ("{id}" if part == "{id}" else shlex.quote(part) for part in lookup.command)
+    values = {"lookup": lookup, "command": " ".join(parts), "page": TASKS}
+    return html_part("tasks.html", tasks=rows, **values)
 
 
-def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: SiteMap) -> str:
-    address, file = tasks.lookup.address(task), tasks.lookup.file(task, site)
-    name = f"<code>{escape(task)}</code>"
-    if address:
-        name = f'<a href="{escape(address)}" rel="noopener noreferrer">{name}</a>'
-
-    if file:
-        path, url = file
-        label = f'<a href="{escape(url)}">{escape(path)}</a>' if url else escape(path)
-        name += f"<br><small>{label}</small>"
-
-    items = "".join(_item(record, way) for record, way in citing)
-    anchor = escape(task_url(task).partition("#")[2])
-    return f'<tr id="{anchor}"><th scope="row">{name}</th><td><ul>{items}</ul></td></tr>'
-
-
-def _item(record: Record, way: str) -> str:
+def _note(record: Record, way: str) -> str:
     status = "" if record.phase == "live" else status_word(record.status)
-    qualifiers = ", ".join(filter(None, [way, status]))
-    note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
-    return f"<li>{record_link(record, TASKS)}{note}</li>"
+    return ", ".join(filter(None, [way, status]))

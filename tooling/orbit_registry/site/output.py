@@ -8,8 +8,10 @@ import json
 import os
 import re
 import stat
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -109,13 +111,17 @@ class Output:
         remove it.
         """
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(
-                os.open(self.folder / JOURNAL, _APPEND, 0o666), "a", encoding="utf-8"
-            ) as journal:
-                journal.write(f"{json.dumps(path)}\n")
+            os.write(self._journal, f"{json.dumps(path)}\n".encode())
         except OSError as error:
             raise write_error(self.folder / JOURNAL, error) from None
+
+    @cached_property
+    def _journal(self) -> int:
+        """The journal, open until this object goes."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(self.folder / JOURNAL, _APPEND, 0o666)
+        weakref.finalize(self, os.close, file)
+        return file
 
     def _replace(self, path: str, data: bytes) -> None:
         """Write a file in one step; unlike a record it can be made again,

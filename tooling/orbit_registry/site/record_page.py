@@ -88,32 +88,8 @@ def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
     if not view["log"]:
         return ""
 
-    lines = []
-    year = ""
-    for entry in view["log"]:
-        if entry["year"] not in ("", year):
-            year = entry["year"]
-            lines.append(f'<li class="orbit-year">{escape(year)}</li>')
-
-        lines.append(f"<li>{_in_log(entry)}</li>")
-
-    things = escape(things_of(kind))
-    label, every = word("record.log", labels=things), word("record.all", labels=things)
-    index = escape(view["index_url"])
-    return (
-        f'<nav class="orbit-log" aria-label="{label}" data-orbit-log="{index}{LOG_FILE}"><ul>'
-        f'{"".join(lines)}</ul><p><a href="{index}">{every}</a></p></nav>'
-    )
-
-
-def _in_log(entry: Mapping[str, str]) -> str:
-    css = escape(entry["css"])
-    name = f"<b>{escape(entry['id'])}</b> {escape(entry['title'])}"
-    if not entry["url"]:
-        return f'<span class="orbit-here {css}">{name}</span>'
-
-    title = f' title="{escape(entry["word"])}"' if entry["word"] else ""
-    return f'<a class="{css}" href="{escape(entry["url"])}"{title}>{name}</a>'
+    index, things = view["index_url"], things_of(kind)
+    return str(macros("around.html").log(view["log"], things, index, LOG_FILE))
 
 
 def _votes_drawn(view: Mapping[str, Any]) -> str:
@@ -146,22 +122,7 @@ def contents_html(headings: Iterable[Heading]) -> str:
     if len(sections) < 2:
         return ""
 
-    items = "".join(_entry(section, below) for section, *below in sections)
-    return (
-        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>'
-        f"{word('page.contents')}</label>"
-        f'<ul class="md-nav__list" data-md-component="toc" data-md-scrollfix>{items}</ul>'
-    )
-
-
-def _entry(heading: Heading, below: Sequence[Heading] = ()) -> str:
-    nested = "".join(_entry(each) for each in below)
-    if nested:
-        nested = f'<nav class="md-nav"><ul class="md-nav__list">{nested}</ul></nav>'
-
-    title = f'<span class="md-ellipsis">{escape(heading.text)}</span>'
-    link = f'<a href="{escape(f"#{heading.id}")}" class="md-nav__link">{title}</a>'
-    return f'<li class="md-nav__item">{link}{nested}</li>'
+    return str(macros("around.html").contents(sections))
 
 
 def sparkline(numbers: Sequence[int], label: str) -> str:

@@ -3,11 +3,9 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from orbit_registry.model.record import Record
-from orbit_registry.site.language import counted, word
-from orbit_registry.site.sanitize import headline
+from orbit_registry.site.filling import html_part
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
@@ -19,10 +17,6 @@ HEAD = (
 """An icon of nothing: for a page without one a browser asks the host's root,
 which may be another site's.
 """
-
-
-_NO_INDEX = '<meta name="robots" content="noindex">'
-_ONWARD = '<meta http-equiv="refresh" content="0; url={}">'
 
 
 def redirect_pages(
@@ -54,7 +48,7 @@ def redirect_pages(
     }
 
     pages = {
-        url: _redirect(head, record.id, url, record, base_url)
+        url: _page(head, record.id, url, [record], base_url)
         for url, record in moved.items()
         if url != record.page
     }
@@ -64,12 +58,7 @@ def redirect_pages(
 
         url = legacy_url(name)
         matches = [record for _, record in sorted(candidates.items())]
-        is_clear = len(matches) == 1
-        pages[url] = (
-            _redirect(head, name, url, matches[0], base_url)
-            if is_clear
-            else _choice(head, name, url, matches)
-        )
+        pages[url] = _page(head, name, url, matches, base_url)
 
     return pages
 
@@ -85,28 +74,17 @@ def _extends_earlier_name(name: str, by_name: Mapping[str, Mapping[str, Record]]
     )
 
 
-def _page(head: str, title: str, links: str, body: str) -> str:
-    return f"{head}<title>{title}</title>{links}</head><body>{body}</body></html>\n"
-
-
-def _redirect(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
-    target = escape(relative(url, url_of(record)))
-    canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
-    title = word("redirect.now", name=escape(name), id=escape(record.id))
-    links = f'<link rel="canonical" href="{canonical}">{_NO_INDEX}{_ONWARD.format(target)}'
-    return _page(
-        head, title, links, f'<p>{title}: <a href="{target}">{headline(record.title)}</a></p>'
+def _page(
+    head: str, name: str, url: str, records: Sequence[Record], base_url: str | None = None
+) -> str:
+    """Return the page at an earlier name of some records; with an address of the site it names
+    that of the record.
+    """
+    return html_part(
+        "redirect.html",
+        head=head,
+        name=name,
+        records=records,
+        canonical=f"{base_url.rstrip('/')}/{url_of(records[0])}" if base_url else "",
+        address=lambda record: relative(url, url_of(record)),
     )
-
-
-def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
-    items = "".join(
-        (
-            f'<li><a href="{escape(relative(url, url_of(record)))}">{escape(record.id)}</a> '
-            f"{headline(record.title)}</li>"
-        )
-        for record in records
-    )
-    heading = counted("redirect.means", len(records), name=escape(name))
-    title = word("redirect.several", name=escape(name))
-    return _page(head, title, _NO_INDEX, f"<h1>{heading}</h1><ul>{items}</ul>")

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.site.filling import html_part
+from orbit_registry.site.filling import html_part, macros
 from orbit_registry.site.groups import TAGS
 from orbit_registry.site.language import (
     digits,
@@ -53,19 +53,11 @@ def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
     views = [(word("list.table"), f"{kind.plural}/")]
     views += [(word("list.timeline"), url(kind))] if timed else []
     views += [(word("list.tags"), TAGS)] if tagged else []
-    links = "".join(
-        (
-            f"<a "
-            f'href="{escape(relative(page, target))}'
-            f'"{" aria-current=page" if target == page else ""}>{name}</a>'
-        )
-        for name, target in views
-    )
-    return (
-        f'<nav class="orbit-views" aria-label="{word("list.views")}">{links}</nav>'
-        if len(views) > 1
-        else ""
-    )
+    if len(views) < 2:
+        return ""
+
+    links = [(name, relative(page, target), target == page) for name, target in views]
+    return str(macros("lists.html").views(links))
 
 
 class Period(NamedTuple):

@@ -24,7 +24,6 @@ from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.twins import twin_path
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import (
-    built_chip,
     built_word,
     chip,
     date_of,
@@ -448,7 +447,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
     row["tags"] = tags_of(record)
     row["fields"] = {column: ", ".join(texts_of([record], column)) for column in columns}
     row["built"] = built_word(built)
-    row["differs"] = bool(built_chip(built))
+    row["differs"] = built is not None and built.differs
     row["review_due"] = due.since if due else None
     row["replaced_by"] = relations.replaced_by(record)
     row["successors"] = [successor.id for successor in relations.successors(record)]

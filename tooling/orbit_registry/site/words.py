@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from orbit_registry.lifecycle.built import Built, State
-from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site.language import fact, status_word, word
@@ -196,23 +195,6 @@ def chip(record: Record) -> str:
 def built_word(built: Built | None) -> str:
     """Return whether the code follows a decision, as a word; empty if that can't be said."""
     return "" if built is None or built.state is State.UNKNOWN else fact(built.words)
-
-
-def built_chip(built: Built | None) -> str:
-    """Return that a decision and the code differ, as a word; empty if they do not."""
-    if built is None or not built.differs:
-        return ""
-
-    return f'<span class="orbit-chip orbit-doubt">{escape(fact(built.words))}</span>'
-
-
-def review_chip(due: Due | None) -> str:
-    """Return since when a record is to be looked at again, as a word; empty if it is not."""
-    return (
-        ""
-        if due is None
-        else f' <span class="orbit-chip orbit-doubt">{escape(fact(due.mark))}</span>'
-    )
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:
