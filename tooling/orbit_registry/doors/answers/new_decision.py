@@ -87,19 +87,22 @@ def adr_new(
         tasks=tasks,
         deciders=deciders,
         legacy_ids=legacy_ids,
-        paths=paths,
-        tags=tags,
-        labels=labels,
         summary=summary,
+        labels=labels,
         status=_status(call, status, pending=pending),
         date=date,
         style=style,
         body=_body(body_file),
-        distinct_from=distinct_from,
+    )
+    request = replace(
+        request,
+        paths=paths,
+        tags=tags,
         uses=uses,
+        distinct_from=distinct_from,
+        supersedes=supersedes,
         review_by=review_by,
         revisit_when=revisit_when,
-        supersedes=supersedes,
     )
 
     # It runs under the lock: no record can be added meanwhile.

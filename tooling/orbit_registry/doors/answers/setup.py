@@ -1,6 +1,7 @@
 """`init`: a workspace that works."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -103,7 +104,7 @@ def _folder_of_decisions(person: Person, planned: SetupReport) -> str:
 
 
 def _found_lines(report: SetupReport) -> list[str]:
-    parts = {"agents": found_agents(report.root)}
+    parts: dict[str, Sequence[str]] = {"agents": found_agents(report.root)}
     if report.files is not None:
         decisions = [f"{folder} ({count})" for folder, count in report.files.folders.items()]
         parts = {

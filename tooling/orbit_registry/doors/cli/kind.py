@@ -51,13 +51,14 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.operations import edits
 from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import fields_of
+from orbit_registry.repository.writer import Edit, draft_text, fields_of
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
-from orbit_registry.workspace.journal import unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 
 if TYPE_CHECKING:
     from orbit_registry.checks.duplicates import Neighbour
@@ -181,7 +182,8 @@ def add_command(kind: Kind) -> click.Command:
             return
 
         name = f"new-{kind.name}"
-        with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
+        draft = draft_text(registry.workspace, kind, registry.author(), fields)
+        with edited_text(registry.workspace, name, draft) as text:
             status = {"status": fields["status"]} if pending else {}
             edited = {**fields_of(kind, text, edited_path(registry.workspace, name)), **status}
             _add(registry, kind, edited, task, output, dry_run=dry_run, ask=ask)
@@ -394,7 +396,7 @@ def _update_command(kind: Kind) -> click.Command:
             refuse_missing_evidence(registry.workspace, added.get("evidence"))
             edit = merged_edit(kind, values)
             if dry_run:
-                record, changes = registry.planned_update(any_id, edit, title=title)
+                record, changes = _planned(registry, kind, any_id, edit, title)
                 diff = unified_diff(changes)
                 emit(
                     output,
@@ -443,12 +445,21 @@ def _update_command(kind: Kind) -> click.Command:
     return format_option(click.Command("update", params=params, callback=update, help=summary))
 
 
+def _planned(
+    registry: Registry, kind: Kind, any_id: str, edit: Edit, title: str | None
+) -> tuple[Record, list[FileChange]]:
+    if kind.in_document:
+        return edits.plan_update(registry.workspace, any_id, edit, title)
+
+    return edits.plan_change(registry.workspace, any_id, edit)
+
+
 def _in_editor(registry: Registry, any_id: str) -> Record:
     record = registry.get(any_id)
     before = read_text(registry.workspace.root / record.path)
     digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     with edited_text(registry.workspace, f"{record.id}-{digest}", before) as after:
-        return registry.replace_text(record.id, before, after)
+        return edits.replace_text(registry.refresh(), record.id, before, after)
 
 
 def kind_group(name: str) -> click.Group:
