@@ -26,24 +26,18 @@ if TYPE_CHECKING:
     from orbit_registry.checks.check import Announce
     from orbit_registry.checks.duplicates import Neighbour
     from orbit_registry.checks.engine import CheckOutcome, Fix
-    from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.lifecycle.built import Built
-    from orbit_registry.lifecycle.record_checks import StatedCheck
     from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.brief import Brief
     from orbit_registry.matching.explain import Verdict
-    from orbit_registry.matching.match import Coverage
-    from orbit_registry.matching.suggest import Proposal
     from orbit_registry.matching.sync import Inputs
     from orbit_registry.matching.visibility import Visibility
-    from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
     from orbit_registry.operations.explain_import import Explanation
-    from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
     from orbit_registry.operations.import_report import TakeoverReport
     from orbit_registry.operations.init import SetupReport
@@ -52,7 +46,6 @@ if TYPE_CHECKING:
     from orbit_registry.search.search import Searcher, SearchResult
     from orbit_registry.search.vectors import Vectors
     from orbit_registry.snapshot.sync import SyncResult
-    from orbit_registry.workspace.journal import FileChange
 
 
 class Registry(Verbs):
@@ -268,12 +261,6 @@ class Registry(Verbs):
             self.workspace, self.workspace.kinds[kind], author or self.author(), fields
         )
 
-    def draft_text(self, kind: str, fields: Mapping[str, object]) -> str:
-        """Return the text of a new record for an editor."""
-        from orbit_registry.repository.writer import draft_text
-
-        return draft_text(self.workspace, self.workspace.kinds[kind], self.author(), fields)
-
     def neighbours(self, new: Record) -> list[Neighbour]:
         """Return the records similar to a new one."""
         from orbit_registry.checks.duplicates import near_duplicates
@@ -285,12 +272,6 @@ class Registry(Verbs):
         from orbit_registry.checks.review.touched import touched_by
 
         return touched_by(self.workspace, self.reading.filled, [new])[0]
-
-    def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
-        """Return the globs of a record that match no file, and its packages that none imports."""
-        from orbit_registry.checks.scopes import unmatched
-
-        return unmatched(self.workspace, self.records if record.uses else (), record, below)
 
     def search(self, query: Query) -> SearchResult:
         """Search records of one kind or all."""
@@ -332,22 +313,6 @@ class Registry(Verbs):
 
         return self._found(any_id).kind.in_document
 
-    def planned_update(
-        self, any_id: str, edit: Edit, *, title: str | None = None
-    ) -> tuple[Record, list[FileChange]]:
-        """Return the record and file changes of an `update` without writing."""
-        from orbit_registry.operations import edits
-
-        if self._is_decision(any_id):
-            return edits.plan_update(self.workspace, any_id, edit, title)
-        return edits.plan_change(self.workspace, any_id, edit)
-
-    def replace_text(self, any_id: str, before: str, after: str) -> Record:
-        """Replace the text of a record's file."""
-        from orbit_registry.operations import edits
-
-        return edits.replace_text(self.refresh(), any_id, before, after)
-
     def transition(
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False
     ) -> Record:
@@ -378,12 +343,6 @@ class Registry(Verbs):
             return evaluate.evaluate_freshness(self.workspace, records).freshness
 
         return evaluate.evaluate_freshness(self.workspace, tuple(self.collection.records)).freshness
-
-    def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
-        """Find the git renames of what a kind's records name."""
-        from orbit_registry.operations.freshness.renames import follow_renames
-
-        return follow_renames(self.refresh(), self.collection.records.of_kind(kind), write=write)
 
     def verify(
         self, any_id: str, statement: verification.Verification, *, dry_run: bool = False
@@ -514,55 +473,6 @@ class Registry(Verbs):
         from orbit_registry.lifecycle.verdicts import verdicts
 
         return verdicts(self.workspace, self.reading)
-
-    def coverage(self) -> Coverage:
-        """Return which tracked files have which records."""
-        from orbit_registry.matching.match import coverage
-
-        return coverage(self.workspace)
-
-    def check_text(self, path: str, text: str) -> tuple[Diagnostic, ...]:
-        """Return what a text would break as the content of a file (from the root)."""
-        from orbit_registry.lifecycle.record_checks import runner, stated
-
-        records = stated(self.collection.records)
-        running = runner() if records else None
-        return running.check_text(self.workspace, records, path, text) if running else ()
-
-    def checks_of_file(self, path: str) -> list[StatedCheck]:
-        """Return the checks of live records that look at a file (from the root)."""
-        from orbit_registry.lifecycle.record_checks import checks_of
-
-        live = [record for record in self.collection.records if record.phase == "live"]
-        return [check for check in checks_of(live) if check.reads(path)]
-
-    def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
-        """Return packages and globs for the given records, or for all open ones that name none,
-        by path.
-        """
-        from orbit_registry.matching.suggest import suggestions, wants_scope
-
-        self.refresh()
-        chosen = {self._found(any_id).path for any_id in any_ids}
-        if not any_ids:
-            chosen = {record.path for record in self.collection.records if wants_scope(record)}
-
-        return suggestions(self.workspace, [*self.records], chosen)
-
-    def add_suggestions(
-        self, proposals: Mapping[str, Sequence[Proposal]], *, write: bool = False
-    ) -> list[FileChange]:
-        """Return the changes that add proposals to scopes, by record path; `write` writes them."""
-        from orbit_registry.operations import links as linking
-
-        additions: list[tuple[Record, Mapping[str, Sequence[str]]]] = []
-        for record in self.collection.records:
-            entries = proposals.get(record.path, ())
-            globs = [entry.glob for entry in entries if entry.glob]
-            packages = [entry.package for entry in entries if entry.package]
-            additions.append((record, {"paths": globs, "uses": packages}))
-
-        return linking.add_to_scopes(self.workspace, additions, write=write)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Query the snapshot; return a table, JSON or CSV."""

@@ -114,8 +114,8 @@ def test_help_of_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> No
     text = capsys.readouterr().out
     assert run(["adr", "add", "--help"]) == 0
     assert capsys.readouterr().out == text
-    assert run(["help", "adr", "ad"]) == 2
-    assert "add" in capsys.readouterr().err
+    assert run(["help", "adr", "nw"]) == 2
+    assert "new" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

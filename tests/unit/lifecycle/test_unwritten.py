@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from orbit_registry.doors.cli.adr import add
+from orbit_registry.doors.answers.table import commands
+from orbit_registry.doors.cli.operations import command_of
 from orbit_registry.lifecycle.signs import Sign, signs_in
 from orbit_registry.lifecycle.unwritten import Candidate, unwritten
 from orbit_registry.model.kind import load_kinds
@@ -18,6 +19,7 @@ TABLE = Path(__file__).parents[2] / "cases/lifecycle/unwritten.yaml"
 DATA: Mapping[str, Any] = yaml.safe_load(TABLE.read_text("utf-8"))
 CASES: list[Mapping[str, Any]] = DATA["cases"]
 ADR = load_kinds()["adr"]
+NEW = command_of(commands()["adr new"].load())
 
 
 def _signs(files: Mapping[str, str]) -> list[Sign]:
@@ -67,6 +69,6 @@ def _commands() -> Iterator[list[str]]:
 def test_each_command_has_words_that_it_takes() -> None:
     for words in _commands():
         assert words[:3] == ["orbit", "adr", "new"]
-        context = add.make_context("new", words[3:], help_option_names=["-h", "--help"])
+        context = NEW.make_context("new", words[3:], help_option_names=["-h", "--help"])
         assert context.params["title"]
         assert context.params["paths"] or context.params["uses"]

@@ -14,7 +14,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.model.ids import code_id
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import free_code_id
+from orbit_registry.repository.writer import draft_text, free_code_id
 
 
 def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
@@ -63,7 +63,8 @@ def test_a_record_is_written_where_the_current_folder_is_gone(
     )
 
     assert text.startswith("# yaml-language-server: $schema=../../schemas/learning.schema.json\n")
-    assert registry.draft_text("learning", {}).startswith(
+    kind = registry.workspace.kinds["learning"]
+    assert draft_text(registry.workspace, kind, registry.author(), {}).startswith(
         "# yaml-language-server: $schema=../../schemas/"
     )
 

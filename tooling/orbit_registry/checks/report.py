@@ -18,7 +18,7 @@ from orbit_registry.checks.lines import diagnostic_lines, printable
 from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
 from orbit_registry.formats.untrusted import json_text
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, envelope
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree
@@ -95,21 +95,14 @@ def _summary(outcome: CheckOutcome) -> str:
     return f"{checked} checked: {result}"
 
 
-def _json(outcome: CheckOutcome) -> str:
-    rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
-    report = envelope(
-        _counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome)
-    )
-    return json_text(report) + "\n"
-
-
-def _counts(outcome: CheckOutcome) -> dict[str, object]:
-    counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
+def counts(outcome: CheckOutcome) -> dict[str, object]:
+    """Return how many findings there are of each severity, and what was fixed."""
+    found = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
     return {
         "checked": outcome.checked_count,
-        "errors": counts[Severity.ERROR],
-        "warnings": counts[Severity.WARNING],
-        "notes": counts[Severity.NOTE],
+        "errors": found[Severity.ERROR],
+        "warnings": found[Severity.WARNING],
+        "notes": found[Severity.NOTE],
         "baselined": len(outcome.baselined),
         "gone": len(outcome.resolved),
         "fixed": [diagnostic.as_dict() for diagnostic in outcome.fixed],
@@ -117,7 +110,8 @@ def _counts(outcome: CheckOutcome) -> dict[str, object]:
     }
 
 
-def _next_commands(outcome: CheckOutcome) -> list[str]:
+def next_commands(outcome: CheckOutcome) -> list[str]:
+    """Return the commands that make sense after a report."""
     commands = []
     if any(diagnostic.fixable for diagnostic in outcome.diagnostics):
         commands.append("orbit check --fix")
@@ -348,11 +342,10 @@ def _gitlab(outcome: CheckOutcome) -> str:
 FORMATS: Mapping[str, Callable[[CheckOutcome], str]] = {
     "github": _github,
     "gitlab": _gitlab,
-    "json": _json,
     "junit": _junit,
     "sarif": _sarif,
-    "text": _text,
 }
+"""What a report can be for other programs."""
 
 
 def with_codes(outcome: CheckOutcome, codes: Sequence[str]) -> CheckOutcome:
@@ -378,5 +371,5 @@ def render_codes(name: str, outcome: CheckOutcome, part: CheckOutcome, command: 
 
 def render(name: str, outcome: CheckOutcome) -> str:
     """Return the outcome in a format, with a line break at its end."""
-    text = FORMATS[name](outcome)
+    text = _text(outcome) if name == "text" else FORMATS[name](outcome)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # names need not be UTF-8

@@ -330,12 +330,10 @@ class Coverage:
         if not total:
             return "git tracks no file here"
 
-        lines = [
-            (
-                f"{total - len(bare)} of {plural(total, 'tracked file')} have a record "
-                f"({1 - len(bare) / total:.0%})"
-            )
-        ]
+        covered = total - len(bare)
+        verb = "has" if covered == 1 else "have"
+        files = plural(total, "tracked file")
+        lines = [f"{covered} of {files} {verb} a record ({covered / total:.0%})"]
 
         folders = Counter(file.rpartition("/")[0] or "." for file in bare)
         if folders:

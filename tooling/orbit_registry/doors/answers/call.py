@@ -55,11 +55,14 @@ class Caller:
 class Person(Protocol):
     """Who sits at the terminal, and can be asked."""
 
-    def confirm(self, shown: str, question: str) -> None:
-        """Show a text and ask; the call ends here unless the answer is yes."""
+    def confirm(self, shown: str, question: str, *, usual: bool = False) -> None:
+        """Show a text and ask; the call ends here unless the answer, or the usual one, is yes."""
 
-    def answer(self, question: str) -> str:
-        """Ask for a line of text."""
+    def show(self, text: str) -> None:
+        """Show a text that a question is about."""
+
+    def answer(self, question: str, usual: str | None = None) -> str:
+        """Ask for a line of text; no answer is the `usual` one."""
 
 
 Progress = Callable[[str, int, int], None]

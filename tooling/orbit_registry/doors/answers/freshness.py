@@ -15,6 +15,7 @@ from orbit_registry.errors import OrbitError, UsageError, plural
 from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.remedies import remedies
+from orbit_registry.operations.freshness.renames import Relocation, follow_renames
 from orbit_registry.operations.freshness.verify import Verification
 from orbit_registry.registry import Registry
 
@@ -205,9 +206,7 @@ def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> It
 def _moved_ids(registry: Registry, missing: Sequence[Record]) -> frozenset[str]:
     if not missing:
         return frozenset()
-    return frozenset(
-        move.record.id for move in registry.follow_renames("learning").moves if move.new is not None
-    )
+    return frozenset(move.record.id for move in _renames(registry).moves if move.new is not None)
 
 
 def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], list[OrbitError]]:
@@ -226,8 +225,14 @@ def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], li
     return [record.id for record in done], refusals
 
 
+def _renames(registry: Registry, *, write: bool = False) -> Relocation:
+    """Find the git renames of what learnings name."""
+    workspace = registry.refresh()
+    return follow_renames(workspace, registry.collection.records.of_kind("learning"), write=write)
+
+
 def _follow_renames(registry: Registry, confirm: bool) -> Answer:
-    renames = registry.follow_renames("learning", write=confirm)
+    renames = _renames(registry, write=confirm)
     moves = []
     lines: list[Block] = [renames.diff.rstrip("\n")] if renames.changes else []
     for move in renames.moves:

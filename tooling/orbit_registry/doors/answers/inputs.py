@@ -4,10 +4,37 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from orbit_registry.errors import RefusedError
+from orbit_registry.doors.answers.call import Call
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import RECORD_LIMIT, decode, is_there, read_text
 
 STANDARD_INPUT = "-"
+EXAMPLE = '"Retry uploads with a new token"'
+"""The headline of a record in help and hints."""
+
+
+def headline_of(
+    call: Call, kind: Kind, argument: str | None, option: str | None, *, asks: bool
+) -> str:
+    """Return the headline of a new record, from the argument or the option; a terminal asks for a
+    missing one.
+
+    Raises:
+        UsageError: it is given twice, or not at all.
+    """
+    if argument is not None and option is not None:
+        raise UsageError(f"the {kind.headline} is given twice", hint=f"leave --{kind.headline} out")
+
+    headline = option if argument is None else argument
+    if headline is None and asks and call.person is not None:
+        headline = call.person.answer(f"{kind.headline.capitalize()} of the {kind.label.lower()}")
+
+    if headline is None:
+        message = f"{kind.with_article} needs a {kind.headline}"
+        raise UsageError(message, hint=f"give it: orbit {kind.name} new {EXAMPLE}")
+
+    return headline
 
 
 def text_from(value: str) -> str:

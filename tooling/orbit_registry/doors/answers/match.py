@@ -22,11 +22,11 @@ from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.blocks import Block, rendered
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
-from orbit_registry.lifecycle.record_checks import runner
+from orbit_registry.lifecycle.record_checks import StatedCheck, checks_of, runner, stated
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.files import is_there
-from orbit_registry.workspace.journal import unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 
 USUAL_LIMIT = 20
 """So many records a tool lists."""
@@ -34,6 +34,7 @@ USUAL_LIMIT = 20
 if TYPE_CHECKING:
     from orbit_registry.matching.suggest import Proposal
     from orbit_registry.matching.visibility import Visibility
+    from orbit_registry.model.diagnostic import Diagnostic
 
 
 @operation("match", job="Find", tool="match", lists=True)
@@ -127,11 +128,16 @@ def check_text(call: Call, path: str, text: str) -> Answer:
 
 
 def _checked(call: Call, path: str, text: str) -> Answer:
-    rows = call.registry.check_text(path, text)
+    records = stated(call.registry.collection.records)
+    running = runner() if records else None
+    rows: Sequence[Diagnostic] = ()
+    if running is not None:
+        rows = running.check_text(call.workspace, records, path, text)
+
     breaks = [row for row in rows if row.check and row.allowed is None]
     allowed = [row for row in rows if row.allowed is not None]
     reported = [*breaks, *(row for row in rows if not row.check)]
-    checks = [check.name for check in call.registry.checks_of_file(path)]
+    checks = [check.name for check in _checks_of_file(call.registry, path)]
 
     lines: list[Block] = []
     for row in reported:
@@ -184,7 +190,7 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
         registry.get(name)  # says that there is none, and which is near
 
     verdicts = registry.explain(path, project=project)
-    checks = registry.checks_of_file(path)
+    checks = _checks_of_file(registry, path)
     for verdict in verdicts:
         entry = verdict.as_data()
         cause = f" ({verdict.doubt})" if verdict.key in ("stale", "doubted") else ""
@@ -210,6 +216,12 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
         {"name": check.name, "level": check.level, "say": check.say} for check in checks
     ]
     return Answer(data, lines, notes=notes)
+
+
+def _checks_of_file(registry: Registry, path: str) -> list[StatedCheck]:
+    """Return the checks of live records that look at a file (from the root)."""
+    live = [record for record in registry.collection.records if record.phase == "live"]
+    return [check for check in checks_of(live) if check.reads(path)]
 
 
 def _no_file(registry: Registry, name: str, path: str) -> str:
@@ -267,7 +279,9 @@ def coverage(call: Call, enforced: bool = False) -> Answer:
         report = running.enforcement(call.registry.workspace, call.registry.collection.records)
         return Answer(report.as_data(), report.text(), ["orbit check"])
 
-    result = call.registry.coverage()
+    from orbit_registry.matching import match as matches  # of these, no other reads all files
+
+    result = matches.coverage(call.workspace)
     remarks = []
     if result.uncovered:
         files = plural(len(result.uncovered), "file")
@@ -308,9 +322,17 @@ def suggest(
         dry_run: Print what would change; change nothing.
     """
     write = (write or apply) and not dry_run
+    from orbit_registry.matching.suggest import suggestions as suggested
+    from orbit_registry.matching.suggest import wants_scope
+
     registry = call.registry
-    suggestions = registry.suggest_scopes(any_ids)
-    changes = registry.add_suggestions(suggestions, write=write)
+    registry.refresh()
+    chosen = {registry.collection.records.get(any_id).path for any_id in any_ids}
+    if not any_ids:
+        chosen = {each.path for each in registry.collection.records if wants_scope(each)}
+
+    suggestions = suggested(call.workspace, [*registry.records], chosen)
+    changes = _additions(registry, suggestions, write=write)
     records = {record.path: record for record in registry.collection.records}
     diff = unified_diff(changes)
     lines: list[Block] = []
@@ -337,6 +359,22 @@ def suggest(
 
     data = {"suggestions": entries, "diff": diff, "written": write and bool(changes)}
     return Answer(data, lines, ["orbit coverage" if write else "orbit scope suggest --yes"])
+
+
+def _additions(
+    registry: Registry, proposals: Mapping[str, Sequence[Proposal]], *, write: bool
+) -> list[FileChange]:
+    """Return the changes that add proposals to scopes, by record path; `write` writes them."""
+    additions: list[tuple[Record, Mapping[str, Sequence[str]]]] = []
+    for record in registry.collection.records:
+        entries = proposals.get(record.path, ())
+        globs = [entry.glob for entry in entries if entry.glob]
+        packages = [entry.package for entry in entries if entry.package]
+        additions.append((record, {"paths": globs, "uses": packages}))
+
+    from orbit_registry.operations.links import add_to_scopes
+
+    return add_to_scopes(registry.workspace, additions, write=write)
 
 
 def _suggestion_line(record_id: str, proposal: Proposal) -> str:

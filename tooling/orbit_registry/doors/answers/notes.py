@@ -16,6 +16,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.matching.visibility import Visibility
 
 
@@ -121,7 +122,7 @@ def unmatched_notes(registry: Registry, record: Record) -> list[str]:
 
     notes = []
     is_written = (root / record.path).is_file()
-    for unmatched in registry.unmatched(record, below):
+    for unmatched in unmatched_of(registry, record, below):
         remedy = ""
         if unmatched.meant and is_written:
             globs = f"--remove-path '{unmatched.glob}' --path '{unmatched.meant}'"
@@ -130,6 +131,14 @@ def unmatched_notes(registry: Registry, record: Record) -> list[str]:
         notes.append(note(f"{unmatched}{remedy}"))
 
     return notes
+
+
+def unmatched_of(registry: Registry, record: Record, below: str = "") -> list[Unmatched]:
+    """Return the globs of a record that match no file, and its packages that none imports."""
+    from orbit_registry.checks.scopes import unmatched
+
+    importing = registry.records if record.uses else ()
+    return unmatched(registry.workspace, importing, record, below)
 
 
 def unknown_notes(registry: Registry, **requested: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import FieldValues
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.new_decision import same_title
-from orbit_registry.doors.answers.notes import visibility_of
+from orbit_registry.doors.answers.notes import unmatched_of, visibility_of
 from orbit_registry.doors.answers.records import clean
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.hits import (
@@ -508,7 +508,7 @@ def _written(
         call_of_update = _tool_call("update", id=record.id, fields={"paths": ["GLOB"]})
         lines += [f"  {each}" for each in _visible_lines(judgement, call_of_update)]
 
-    lines += [f"note: {unmatched}" for unmatched in call.registry.unmatched(record)]
+    lines += [f"note: {unmatched}" for unmatched in unmatched_of(call.registry, record)]
     copied = (replace(each, record=clean(each.record)) for each in near if each.is_settled)
     lines += [f"note: near {near_text(each)}" for each in copied]
     steps = [f"orbit accept {record.id}"] if record.kind.approving_verb else []

@@ -4,7 +4,6 @@ and those of its status table.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +14,7 @@ import click
 from orbit_registry.doors.answers.answer import answer_of
 from orbit_registry.doors.answers.arguments import OF_FILES
 from orbit_registry.doors.answers.call import Call
-from orbit_registry.doors.answers.inputs import text_from
+from orbit_registry.doors.answers.inputs import EXAMPLE, headline_of, text_from
 from orbit_registry.doors.answers.notes import doubts, past_review, unmatched_notes
 from orbit_registry.doors.cli.fields import (
     MANAGED,
@@ -25,7 +24,7 @@ from orbit_registry.doors.cli.fields import (
     update_options,
     verbs_hint,
 )
-from orbit_registry.doors.cli.operations import TableGroup, options_of, print_answer
+from orbit_registry.doors.cli.operations import TableGroup, call_of, options_of, print_answer
 from orbit_registry.doors.cli.output import (
     edited_path,
     edited_text,
@@ -52,18 +51,17 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
+from orbit_registry.operations import edits
 from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import fields_of
+from orbit_registry.repository.writer import Edit, draft_text, fields_of
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
-from orbit_registry.workspace.journal import unified_diff
+from orbit_registry.workspace.journal import FileChange, unified_diff
 
 if TYPE_CHECKING:
     from orbit_registry.checks.duplicates import Neighbour
-
-_EXAMPLE = '"Retry uploads with a new token"'
 
 
 def kind_of(name: str) -> Kind:
@@ -155,20 +153,19 @@ def add_command(kind: Kind) -> click.Command:
         fingerprint: tuple[str, ...] = (),
         **values: Any,
     ) -> None:
-        registry = open_registry()  # before a person is asked for anything
+        call = call_of(kind, output)
+        registry = call.registry  # before a person is asked for anything
 
         if headline is not None or not editor:
-            asks = may_ask(output, yes)
-            values[kind.headline] = stated_headline(
-                kind, headline, values.get(kind.headline), asks=asks
-            )
+            option = values.get(kind.headline)
+            values[kind.headline] = headline_of(call, kind, headline, option, asks=not yes)
 
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         refuse_missing_evidence(registry.workspace, fields.get("evidence"))
         if fields.get(kind.headline) == "" and not editor:
             raise UsageError(
-                f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}"
+                f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {EXAMPLE}"
             )
 
         if fingerprint:
@@ -185,7 +182,8 @@ def add_command(kind: Kind) -> click.Command:
             return
 
         name = f"new-{kind.name}"
-        with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
+        draft = draft_text(registry.workspace, kind, registry.author(), fields)
+        with edited_text(registry.workspace, name, draft) as text:
             status = {"status": fields["status"]} if pending else {}
             edited = {**fields_of(kind, text, edited_path(registry.workspace, name)), **status}
             _add(registry, kind, edited, task, output, dry_run=dry_run, ask=ask)
@@ -203,28 +201,10 @@ def add_command(kind: Kind) -> click.Command:
     summary = _with_examples(
         f"Add {kind.with_article}.",
         " ".join(
-            ["orbit", kind.name, "new", _EXAMPLE, *_required_words(kind, options), "--dry-run"]
+            ["orbit", kind.name, "new", EXAMPLE, *_required_words(kind, options), "--dry-run"]
         ),
     )
     return format_option(click.Command("new", params=options, callback=add, help=summary))
-
-
-def stated_headline(kind: Kind, argument: str | None, option: str | None, *, asks: bool) -> str:
-    """Return the headline of a new record, from the argument or the option;
-    a terminal asks for a missing one.
-    """
-    if argument is not None and option is not None:
-        raise UsageError(f"the {kind.headline} is given twice", hint=f"leave --{kind.headline} out")
-
-    headline = argument if argument is not None else option
-    if headline is None and asks:
-        headline = click.prompt(f"{kind.headline.capitalize()} of the {kind.label.lower()}")
-
-    if headline is None:
-        message = f"{kind.with_article} needs a {kind.headline}"
-        raise UsageError(message, hint=f"give it: orbit {kind.name} new {_EXAMPLE}")
-
-    return headline
 
 
 def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
@@ -416,7 +396,7 @@ def _update_command(kind: Kind) -> click.Command:
             refuse_missing_evidence(registry.workspace, added.get("evidence"))
             edit = merged_edit(kind, values)
             if dry_run:
-                record, changes = registry.planned_update(any_id, edit, title=title)
+                record, changes = _planned(registry, kind, any_id, edit, title)
                 diff = unified_diff(changes)
                 emit(
                     output,
@@ -465,12 +445,21 @@ def _update_command(kind: Kind) -> click.Command:
     return format_option(click.Command("update", params=params, callback=update, help=summary))
 
 
+def _planned(
+    registry: Registry, kind: Kind, any_id: str, edit: Edit, title: str | None
+) -> tuple[Record, list[FileChange]]:
+    if kind.in_document:
+        return edits.plan_update(registry.workspace, any_id, edit, title)
+
+    return edits.plan_change(registry.workspace, any_id, edit)
+
+
 def _in_editor(registry: Registry, any_id: str) -> Record:
     record = registry.get(any_id)
     before = read_text(registry.workspace.root / record.path)
     digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     with edited_text(registry.workspace, f"{record.id}-{digest}", before) as after:
-        return registry.replace_text(record.id, before, after)
+        return edits.replace_text(registry.refresh(), record.id, before, after)
 
 
 def kind_group(name: str) -> click.Group:
@@ -489,12 +478,4 @@ def kind_group(name: str) -> click.Group:
     for command in commands:
         group.add_command(command)
 
-    add_synonym(group)
     return group
-
-
-def add_synonym(group: click.Group) -> None:
-    """Let `add` do the same as `new`, without a line in the help."""
-    if "new" in group.commands:
-        group.add_command(copy.copy(group.commands["new"]), "add")
-        group.commands["add"].hidden = True

@@ -32,7 +32,7 @@ KINDS = Path(__file__).parents[2] / "kinds"
 
 JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Set up": {
-        "init": ("setup:init", "Set up Orbit in this git repository."),
+        "init": ("", ""),
         "import": ("resources:import_group", "Adopt existing decisions, or files as resources."),
         "hook": ("", ""),
         "mcp": ("mcp:group", "Serve records to agents over MCP."),
@@ -40,12 +40,12 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trust": ("", ""),
         "doctor": ("", ""),
         "leave": ("", ""),
-        "completion": ("setup:completion", "Print the completion script of a shell."),
+        "completion": ("completion:completion", "Print the completion script of a shell."),
         "sync": ("", ""),
     },
     "Write": {
-        "adr": ("adr:group", "Write, list and change decisions (ADRs)."),
-        "learning": ("learning:group", "Write, list and change learnings."),
+        "adr": ("", "Write, list and change decisions (ADRs)."),
+        "learning": ("", "Write, list and change learnings."),
         "link": ("", ""),
         "unlink": ("", ""),
         "scope": ("", ""),
@@ -71,7 +71,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "query": ("", ""),
     },
     "Check": {
-        "check": ("check:check", "Check all records: the gate for CI."),
+        "check": ("", ""),
         "diff": ("", ""),
         "audit": ("", ""),
         "baseline": ("", ""),
@@ -137,7 +137,7 @@ FURTHER = frozenset(_FURTHER.split())
 HIDDEN: Mapping[str, tuple[str, str]] = {
     "queue": ("", ""),
     "promote": ("", "Accept records that wait for review."),
-    "merge-driver": ("check:merge_driver", "Merge one decision log; git calls this."),
+    "merge-driver": ("merge_driver:merge_driver", "Merge one decision log; git calls this."),
 }
 """Commands that run and that the help does not list: synonyms, and what git calls."""
 
@@ -238,7 +238,7 @@ class Commands(_Suggesting):
             command = table_command(SYNONYMS.get(cmd_name, cmd_name))
         elif cmd_name == "help":
             command = help_command
-        elif cmd_name in _kind_names():
+        elif cmd_name in ("adr", "learning", *_kind_names()):
             from orbit_registry.doors.cli.kind import (
                 kind_group,
             )  # only a workspace with its own kinds pays for it

@@ -42,14 +42,18 @@ EXAMPLE_NUMBER = 7
 class Terminal:
     """The person at a terminal."""
 
-    def confirm(self, shown: str, question: str) -> None:
-        """Show a text and ask; stop unless the answer is yes."""
-        say(shown)
-        click.confirm(question, abort=True, err=True)
+    def confirm(self, shown: str, question: str, *, usual: bool = False) -> None:
+        """Show a text and ask; stop unless the answer, or the usual one, is yes."""
+        self.show(shown)
+        click.confirm(question, default=usual, abort=True, err=True)
 
-    def answer(self, question: str) -> str:
-        """Ask for a line of text."""
-        return str(click.prompt(question, err=True))
+    def show(self, text: str) -> None:
+        """Show a text that a question is about."""
+        say(text)
+
+    def answer(self, question: str, usual: str | None = None) -> str:
+        """Ask for a line of text; no answer is the `usual` one."""
+        return str(click.prompt(question, default=usual, err=True))
 
 
 def command_of(
@@ -133,7 +137,10 @@ class TableGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, one that is not in the table first."""
+        """Return a command, one that is not in the table first; of a kind, `add` is `new` too."""
+        if self.kind is not None and cmd_name == "add":
+            cmd_name = "new"
+
         if cmd_name in self.commands or cmd_name not in self.rows:
             return self.commands.get(cmd_name)
 
@@ -168,6 +175,8 @@ def _run(
         print_notes(answer.notes)
         if answer.refused:
             raise answer.refused[0]
+        if not answer.ok:
+            raise click.exceptions.Exit(1)
 
     if operation.lists:
         warn_of_unread(call.registry)
@@ -198,16 +207,16 @@ def print_answer(answer: Answer, output: str) -> None:
     if answer.refused:
         print_refusals(output, answer.data, text, answer.refused)
 
+    remarks = answer.remarks if output == "text" else ()
     emit(
         output,
         answer.data,
         text,
         next_commands=answer.next,
         diagnostics=answer.diagnostics,
+        notes=[*remarks, *answer.notes],
         ok=answer.ok,
     )
-    remarks = answer.remarks if output == "text" else ()
-    print_notes([*remarks, *answer.notes])
 
 
 def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Parameter:

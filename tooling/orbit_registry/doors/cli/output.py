@@ -50,10 +50,12 @@ def emit(
     *,
     next_commands: Sequence[str] = (),
     diagnostics: Sequence[Diagnostic] = (),
+    notes: Sequence[str] = (),
     ok: bool = True,
     exit_code: int = 1,
 ) -> None:
-    """Print data as a JSON envelope, or the text; only JSON includes the diagnostics.
+    """Print data as a JSON envelope, or the text, then notes for a person; only JSON includes the
+    diagnostics.
 
     If not `ok`, end the command.
     """
@@ -64,6 +66,7 @@ def emit(
     elif text:
         say(text)
 
+    print_notes(notes)
     if not ok:
         raise click.exceptions.Exit(exit_code)
 
