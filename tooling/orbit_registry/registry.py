@@ -425,13 +425,11 @@ class Registry(Verbs):
         )
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
-        """Update the snapshot and the push index."""
+        """Update the push index; with `rebuild` make it and the snapshot again."""
         from orbit_registry.snapshot.sync import sync
 
         result = sync(self.workspace, rebuild=rebuild)
-        if result.reading is not None:
-            self.reading = result.reading
-
+        self.reading = result.reading
         return result
 
     def match(

@@ -23,7 +23,7 @@ from orbit_registry.model.scope import USES, files_by_package, symbol_glob, symb
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import PATHS, SYMBOLS, Move
-from orbit_registry.operations.glob_counts import Scope
+from orbit_registry.operations.glob_counts import Count, Scope, count_matches
 from orbit_registry.workspace.config import Config
 
 _SEPARATORS = re.compile("[\x00-\x1f]")
@@ -236,13 +236,15 @@ def breadth_of(
     scopes: Iterable[Sequence[str]],
     files: Iterable[str],
     imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    count: Count = count_matches,
 ) -> Breadth:
     """Return how broad some scopes are, given as rows hold them and by the tracked files.
 
-    `imported` are the packages and modules of scopes that each file imports.
+    `imported` are the packages and modules of scopes that each file imports; `count` says how many
+    files each glob matches.
     """
     plain = (tuple(map(plain_glob, globs)) for globs in scopes)
-    return Breadth.of(plain, files, files_by_package(imported))
+    return Breadth.of(plain, files, files_by_package(imported), count)
 
 
 def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:

@@ -345,18 +345,20 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
 
 @operation("sync", job="Set up", of_kind=is_voted, lists=True)
 def sync(call: Call, rebuild: Annotated[bool, GENERAL] = False) -> Answer:
-    """Update the snapshot and the hook's index.
+    """Update the hook's index.
+
+    The next question to the snapshot updates that.
 
     orbit sync
 
     Args:
-        rebuild: Rebuild everything.
+        rebuild: Make the index again, and the snapshot.
 
     Of a kind:
         Check the files and votes of {kinds}.
 
         It names each file and line that can't be read, changes none of them, and updates the
-        snapshot.
+        hook's index.
 
         orbit {kind} sync
     """

@@ -164,7 +164,7 @@ USUAL_WORDS = {
     "diff --base": "orbit diff BRANCH",
     "hook run": "orbit hook test AGENT",
     "resource new": "orbit import doc FILE",
-    "snapshot build": "orbit sync",
+    "snapshot build": "orbit sync --rebuild",
     "supersede --by": "--with NEW",
 }
 """Words that other programs take, and what does the same here."""
