@@ -562,11 +562,14 @@ class Registry(Verbs):
 
         return linking.add_to_scopes(self.workspace, additions, write=write)
 
-    def query(self, sql: str, form: str = "table") -> str:
-        """Query the snapshot; return a table, JSON or CSV."""
+    def query(self, sql: str, form: str = "table", seconds: float = 30.0) -> str:
+        """Query the snapshot, for so many seconds at most; return a table, JSON or CSV."""
         from orbit_registry.snapshot.query import query
 
-        return query(self.refresh(), sql, form, vectors=self.vectors, reading=self.reading)
+        workspace = self.refresh()
+        return query(
+            workspace, sql, form, vectors=self.vectors, reading=self.reading, seconds=seconds
+        )
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

@@ -128,6 +128,14 @@ def test_a_question_without_end_is_ended(filled: Any) -> None:
         run_query(filled.build().path, sql, seconds=0.2)
 
 
+def test_a_step_without_end_is_left_alone(filled: Any) -> None:
+    """The database looks at its limit between steps, and this is one step of a minute."""
+    sql = "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))"
+    with pytest.raises(SnapshotError, match=r"more than 0\.2 s") as raised:
+        run_query(filled.build().path, sql, seconds=0.2)
+    assert "--seconds" in str(raised.value.hint)
+
+
 def test_plain_duckdb_runs_every_macro(filled: Any) -> None:
     path = filled.build().path
     with duckdb.connect(":memory:") as connection:

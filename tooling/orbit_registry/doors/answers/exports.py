@@ -399,7 +399,7 @@ def query(
     call: Call,
     sql: str,
     limit: Annotated[int, TOOL] = 100,
-    seconds: Annotated[float, TOOL] = 10.0,
+    seconds: Annotated[float, Form(minimum=0)] | None = None,
 ) -> Answer:
     """Ask the snapshot one SQL question, read only.
 
@@ -412,12 +412,12 @@ def query(
     Args:
         sql SQL: One SELECT.
         limit: Maximum number of rows.
-        seconds: Time limit.
+        seconds N: Time limit: 30 if not given, 10 over MCP.
     """
     if call.caller is not None:
-        return _limited_query(call, sql, limit, seconds)
+        return _limited_query(call, sql, limit, 10.0 if seconds is None else seconds)
 
-    text = call.registry.query(sql, call.form)
+    text = call.registry.query(sql, call.form, 30.0 if seconds is None else seconds)
     return Answer(json.loads(text) if call.form == "json" else None, text)
 
 
