@@ -69,13 +69,13 @@ sys.exit(main())
 """
 
 
-def test_a_killed_sync_leaves_the_old_snapshot(git_repo: Path) -> None:
+def test_a_killed_build_leaves_the_old_snapshot(git_repo: Path) -> None:
     repo = filled(git_repo, 2)
-    orbit(repo, "sync")
+    orbit(repo, "sync", "--rebuild")
     file = next((repo / ".orbit/learnings").glob("*/learning.yaml"))
     for nth in range(1, 100, 24):
         file.write_text(f"{file.read_text('utf-8')}# {nth}\n", "utf-8")
-        command = [sys.executable, "-c", KILLED, str(nth), "sync"]
+        command = [sys.executable, "-c", KILLED, str(nth), "query", "FROM meta"]
         done = subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)
         assert states(repo)[1]
         if done.returncode == 0:

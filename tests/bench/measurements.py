@@ -350,6 +350,14 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         "query", '`orbit query "FROM scope_match(…)"`, nothing changed', ask_scope, None, {}, 1.1
     ),
     Measurement(
+        "query, one changed",
+        "the same after one edit: it builds the snapshot",
+        ask_scope,
+        change_one,
+        {},
+        1.1,
+    ),
+    Measurement(
         "search",
         "one to five words of titles, asked of an index in memory, at the median",
         plain("search"),

@@ -15,7 +15,7 @@ from tests.files import write, write_record
 from orbit_registry.hook.index import Index, open_index
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
-from orbit_registry.snapshot.sync import SyncResult, sync
+from orbit_registry.snapshot.sync import Snapshot, SyncResult, sync
 from orbit_registry.workspace.workspace import open_workspace
 
 CODES = ("aaaaa", "bbbbb", "ccccc")
@@ -124,7 +124,14 @@ def take(root: Path, step: Sequence[object]) -> None:
                 file.touch()
 
 
-def rows(result: SyncResult) -> dict[str, list[tuple[object, ...]]]:
+def built(root: Path) -> tuple[SyncResult, Snapshot]:
+    """Return what a sync did that asked for the snapshot."""
+    result = sync(open_workspace(root), snapshot=True)
+    assert result.snapshot is not None
+    return result, result.snapshot
+
+
+def rows(result: Snapshot) -> dict[str, list[tuple[object, ...]]]:
     """Return every row of a snapshot but what speaks of when and where it was made.
 
     `citations` is of the build: files that cite are no input of a sync, so that an edit of code
@@ -172,13 +179,13 @@ def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]
         for changes in steps:
             for change in changes:
                 take(root, change)
-            incremental = sync(open_workspace(root))
-        assert not sync(open_workspace(root)).built
+            incremental, snapshot = built(root)
+        assert not built(root)[0].built
         fresh = Path(folder) / "fresh"
         shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache"))
-        first = sync(open_workspace(fresh))
-        current, rebuilt = rows(incremental), rows(first)
-        if not incremental.built:  # the table says what was so when the snapshot was built
+        first, first_snapshot = built(fresh)
+        current, rebuilt = rows(snapshot), rows(first_snapshot)
+        if not snapshot.built:  # the table says what was so when the snapshot was built
             for table in ("freshness_states", "built_states"):
                 del current[table], rebuilt[table]
         assert current == rebuilt

@@ -17,7 +17,7 @@ from orbit_registry.checks.review.review import queue
 from orbit_registry.doors.doctor.examine import Finding, Report
 from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
-from orbit_registry.hook.project import private_folder
+from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.matching.index import Index, open_index
 from orbit_registry.matching.pack import is_whole
 from orbit_registry.model.diagnostic import Location
@@ -26,7 +26,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.snapshot.sync import last_built, sync
+from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import read_bytes, write_atomic
 from orbit_registry.workspace.workspace import Workspace
@@ -116,30 +116,27 @@ def _most_records(workspace: Workspace, now: datetime) -> int:
 
 def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Finding]:
     index = open_index(workspace)
-    built = last_built(workspace)
-    path = workspace.relative(workspace.cache_folder)
+    path = index_file(str(workspace.root))
     hours = workspace.config.setting(SECTION, "stale_hours")
 
     missing = ""
-    if built is None:
-        missing = "there is no snapshot, or it is damaged"
-    elif not isinstance(index, Index):
+    if not isinstance(index, Index):
         missing = f"there is no push index that can be used: {index.reason}"
     elif not is_whole(index):
         missing = "the push index is damaged"
 
-    if built is None or missing:
+    if missing:
         yield _heal(workspace, Finding("warning", "derived-missing", missing, path))
         return
 
-    last = max([built, *(event.at for event in log.of(SYNCED))])
+    last = max([Path(path).stat().st_mtime, *(event.at for event in log.of(SYNCED))])
     age = now - datetime.fromtimestamp(last, UTC)
     if age > timedelta(hours=hours):
         past = age // timedelta(hours=1)
         message = f"the last sync was {plural(past, 'hour')} ago, and {hours} are admitted"
         yield _heal(workspace, Finding("warning", "sync-stale", message, path))
     else:
-        yield Finding("ok", "sync", "snapshot and push index are there", path)
+        yield Finding("ok", "sync", "the push index is there", path)
 
 
 def _heal(workspace: Workspace, finding: Finding) -> Finding:

@@ -383,14 +383,12 @@ class Registry(Verbs):
             proposed=proposed,
         )
 
-    def sync(self, *, rebuild: bool = False) -> SyncResult:
-        """Update the snapshot and the push index."""
+    def sync(self, *, rebuild: bool = False, snapshot: bool = True) -> SyncResult:
+        """Update the push index and, unless it is not wanted, the snapshot."""
         from orbit_registry.snapshot.sync import sync
 
-        result = sync(self.workspace, rebuild=rebuild)
-        if result.reading is not None:
-            self.reading = result.reading
-
+        result = sync(self.workspace, rebuild=rebuild, snapshot=snapshot)
+        self.reading = result.reading
         return result
 
     def match(
@@ -474,11 +472,14 @@ class Registry(Verbs):
 
         return verdicts(self.workspace, self.reading)
 
-    def query(self, sql: str, form: str = "table") -> str:
-        """Query the snapshot; return a table, JSON or CSV."""
+    def query(self, sql: str, form: str = "table", seconds: float = 30.0) -> str:
+        """Query the snapshot, for so many seconds at most; return a table, JSON or CSV."""
         from orbit_registry.snapshot.query import query
 
-        return query(self.refresh(), sql, form, vectors=self.vectors, reading=self.reading)
+        workspace = self.refresh()
+        return query(
+            workspace, sql, form, vectors=self.vectors, reading=self.reading, seconds=seconds
+        )
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the vectors of the records and of some texts."""

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from tests.files import write, write_record
 
-from orbit_registry.snapshot.sync import SyncResult, sync
+from orbit_registry.snapshot.sync import Snapshot, SyncResult, sync
 from orbit_registry.workspace.workspace import Workspace, open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
@@ -57,10 +57,16 @@ class Project:
         return write(self.root, path, text)
 
     def sync(self, **options: Any) -> SyncResult:
-        return sync(self.workspace, **options)
+        return sync(self.workspace, snapshot=True, **options)
+
+    def build(self, **options: Any) -> Snapshot:
+        """Return the snapshot, up to date."""
+        result = self.sync(**options).snapshot
+        assert result is not None
+        return result
 
     def ask(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        with duckdb.connect(str(self.sync().path), read_only=True) as connection:
+        with duckdb.connect(str(self.build().path), read_only=True) as connection:
             return connection.execute(sql, list(parameters)).fetchall()
 
     def _record(self, path: str, fields: dict[str, object]) -> Path:

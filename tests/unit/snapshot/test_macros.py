@@ -44,7 +44,7 @@ def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
     )
     ids = {listed[0]: name for name, listed in globs.items()}
     wrong = []
-    with duckdb.connect(str(project.sync().path), read_only=True) as connection:
+    with duckdb.connect(str(project.build().path), read_only=True) as connection:
         for path in dict.fromkeys(path for _, path, _ in VECTORS["cases"]):
             matched = {
                 row[0]
@@ -63,7 +63,7 @@ def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
 def test_scope_match_agrees_on_whole_scopes(project: Any) -> None:
     cases = VECTORS["scopes"]
     scoped(project, [globs for globs, _, _ in cases])
-    with duckdb.connect(str(project.sync().path), read_only=True) as connection:
+    with duckdb.connect(str(project.build().path), read_only=True) as connection:
         for number, (globs, path, expected) in enumerate(cases):
             rows = connection.execute(
                 "SELECT pattern FROM scope_match(?) WHERE id = ?", [path, f"L-{number:05d}"]

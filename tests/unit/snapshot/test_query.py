@@ -102,14 +102,14 @@ def test_what_is_no_question_is_refused(filled: Any) -> None:
     """Whatever would write, reach other files or change settings is one error with a hint;
     nothing changes.
     """
-    before = filled.sync()
+    before = filled.build()
     content = before.path.read_bytes()
     for sql in NO_QUESTIONS:
         with pytest.raises(SnapshotError) as raised:
             query(filled.workspace, sql)
         assert raised.value.hint, sql
         assert before.path.read_bytes() == content, sql
-        assert filled.sync().path == before.path, sql
+        assert filled.build().path == before.path, sql
     assert not (Path.cwd() / "out.csv").exists()
 
 
@@ -125,11 +125,19 @@ def test_a_question_without_end_is_ended(filled: Any) -> None:
         "b.range % 13"
     )
     with pytest.raises(SnapshotError, match=r"more than 0\.2 s"):
-        run_query(filled.sync().path, sql, seconds=0.2)
+        run_query(filled.build().path, sql, seconds=0.2)
+
+
+def test_a_step_without_end_is_left_alone(filled: Any) -> None:
+    """The database looks at its limit between steps, and this is one step of a minute."""
+    sql = "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))"
+    with pytest.raises(SnapshotError, match=r"more than 0\.2 s") as raised:
+        run_query(filled.build().path, sql, seconds=0.2)
+    assert "--seconds" in str(raised.value.hint)
 
 
 def test_plain_duckdb_runs_every_macro(filled: Any) -> None:
-    path = filled.sync().path
+    path = filled.build().path
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"ATTACH '{path}' AS knowledge (READ_ONLY)")
         connection.execute("USE knowledge")

@@ -34,7 +34,7 @@ def name_of(heading: str) -> str:
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Any:
     project = made_project(tmp_path_factory.mktemp("reference"))
     project.learning("aaaaa", scope={"paths": ["src/**"], "tags": ["x"]})
-    with duckdb.connect(str(project.sync().path), read_only=True) as opened:
+    with duckdb.connect(str(project.build().path), read_only=True) as opened:
         yield opened
 
 

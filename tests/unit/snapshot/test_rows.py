@@ -224,7 +224,7 @@ def test_no_secret_enters_by_default(project: Any) -> None:
     project.adr(1, source={"path": "docs/adr/0001-x.md"})
     project.learning("bbbbb", body="Clean.")
     project.votes("bbbbb", ("m", TOKEN, "2026-01-01T00:00:00Z"))
-    path = project.sync().path
+    path = project.build().path
     content = path.read_bytes()
     assert TOKEN[4:].encode() not in content
     assert b"QUJDREVG" not in content
@@ -303,6 +303,6 @@ def test_a_secret_behind_a_line_break_is_redacted(project: Any, between: str) ->
     """JSON writes a line break with two signs; the name and the value of a secret are around it."""
     reason = f"The old box has its\npassword{between}value: {PASSWORD}"
     project.adr(1, rejected=[{"option": "MySQL", "reason": reason}])
-    assert PASSWORD.encode() not in project.sync().path.read_bytes()
+    assert PASSWORD.encode() not in project.build().path.read_bytes()
     ((stored,),) = project.ask("SELECT reason FROM rejected_options")
     assert "[redacted" in stored

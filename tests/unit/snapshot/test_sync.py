@@ -42,9 +42,18 @@ def test_changes_are_counted_by_record(project: Any) -> None:
     project.write("docs/adr/0001-x.md", "# Title 1\n\nOther text.\n")
     result = project.sync()
     assert (result.added, result.changed, result.removed, result.unchanged) == (1, 3, 1, 1)
-    assert result.text().startswith(
-        "Built snapshot-000002.duckdb: 5 records (1 added, 3 changed, 1 removed)"
-    )
+    assert result.text().startswith("5 records (1 added, 3 changed, 1 removed)")
+    again = project.sync()
+    assert (again.added, again.changed, again.removed, again.unchanged) == (0, 0, 0, 5)
+
+
+def test_a_sync_leaves_the_snapshot_to_the_next_question(project: Any) -> None:
+    project.learning("aaaaa")
+    path = project.build().path
+    project.learning("bbbbb")
+    assert sync(project.workspace).snapshot is None
+    assert list(project.workspace.cache_folder.glob("*.duckdb")) == [path]
+    assert counted(project) == 2
 
 
 def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: Any) -> None:
@@ -54,9 +63,7 @@ def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: An
     git(git_repo, "add", "-A")
     first = registry.sync()
     git(git_repo, "commit", "-q", "-m", "Add a learning")
-    second = Registry.open(git_repo).sync()
-    assert second.built
-    assert second.digest == first.digest
+    assert Registry.open(git_repo).sync().digest == first.digest
     head = git(git_repo, "rev-parse", "HEAD").strip()
     assert json.loads(registry.query("SELECT value FROM meta WHERE name = 'commit'", "json")) == [
         {"value": head}
@@ -89,12 +96,10 @@ def plant(path: Path) -> None:
 )
 def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: Any) -> None:
     project.learning("aaaaa")
-    first = project.sync()
+    first = project.build()
     harm(first.path)
     assert counted(project) == 1
-    again = project.sync()
-    assert again.path != first.path
-    assert again.digest == first.digest
+    assert project.build().path != first.path
 
 
 def damage_without_a_trace(project: Any, path: Path) -> None:
@@ -109,11 +114,11 @@ def damage_without_a_trace(project: Any, path: Path) -> None:
 
 def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
     project.learning("aaaaa")
-    first = project.sync()
+    first = project.build()
     damage_without_a_trace(project, first.path)
-    assert project.sync().path == first.path
+    assert project.build().path == first.path
     assert counted(project) == 1
-    assert project.sync().path != first.path
+    assert project.build().path != first.path
 
 
 def test_a_snapshot_that_came_with_the_repository_is_never_opened(
@@ -125,7 +130,7 @@ def test_a_snapshot_that_came_with_the_repository_is_never_opened(
     project.write(".orbit/state/cache/snapshot-999999.duckdb", "not ours either")
     clone = type(project)(tmp_path / "clone")
     shutil.copytree(project.root, clone.root)
-    result = clone.sync()
+    result = clone.build()
     assert result.built
     assert result.path.name == "snapshot-1000000.duckdb"
     assert clone.ask("SELECT id FROM records") == [("L-aaaaa",)]
@@ -138,13 +143,13 @@ def test_a_broken_state_file_is_as_good_as_none(project: Any, content: str) -> N
     project.learning("aaaaa")
     project.sync()
     (project.workspace.cache_folder / "snapshot.json").write_text(content, "utf-8")
-    assert project.sync().built
-    assert not project.sync().built
+    assert project.build().built
+    assert not project.build().built
 
 
 def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None:
     project.learning("aaaaa")
-    with duckdb.connect(str(project.sync().path), read_only=True) as reader:
+    with duckdb.connect(str(project.build().path), read_only=True) as reader:
         for number in range(4):
             project.learning("aaaaa", priority=number + 1)
             project.sync()
@@ -160,7 +165,7 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
 
 def test_the_file_stands_alone(project: Any) -> None:
     project.learning("aaaaa")
-    path = project.sync().path
+    path = project.build().path
     remaining = [
         file.name
         for file in project.workspace.cache_folder.iterdir()
@@ -180,7 +185,7 @@ def test_a_sync_waits_for_the_one_that_builds(
         pytest.raises(LockTimeoutError, match=f"process {os.getpid()}"),
     ):
         project.sync()
-    assert project.sync().built
+    assert project.build().built
 
 
 def test_four_processes_sync_at_once(project: Any) -> None:
@@ -190,8 +195,8 @@ def test_four_processes_sync_at_once(project: Any) -> None:
         "from pathlib import Path\n"
         "from orbit_registry.snapshot.sync import sync\n"
         "from orbit_registry.workspace.workspace import open_workspace\n"
-        f"result = sync(open_workspace(Path({str(project.root)!r})))\n"
-        "print(result.built, result.digest, result.path)"
+        f"result = sync(open_workspace(Path({str(project.root)!r})), snapshot=True)\n"
+        "print(result.snapshot.built, result.digest, result.snapshot.path)"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -230,10 +235,12 @@ SMALL_DISK = (
 )
 
 
-@pytest.mark.parametrize("words", [("sync",), ("snapshot", "export", "copy.duckdb")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("sync", "--rebuild"), ("snapshot", "export", "copy.duckdb")], ids=" ".join
+)
 def test_a_partly_written_snapshot_is_removed(project: Any, words: tuple[str, ...]) -> None:
     project.learning("aaaaa")
-    if words != ("sync",):
+    if words[0] != "sync":
         project.sync()
     done = subprocess.run(
         [sys.executable, "-c", SMALL_DISK, *words],
@@ -259,7 +266,7 @@ def test_a_folder_whose_files_the_database_cannot_open_is_named(project: Any, na
     project.learning("aaaaa")
     root = project.root.rename(project.root.with_name(name))
     with pytest.raises(SnapshotError, match="DuckDB opens no file"):
-        sync(open_workspace(root))
+        sync(open_workspace(root), snapshot=True)
     assert [file.name for file in (root / CACHE).iterdir() if "snapshot-" in file.name] == []
 
 

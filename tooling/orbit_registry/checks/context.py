@@ -22,6 +22,7 @@ from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
 from orbit_registry.operations.freshness.evaluate import FreshnessReport
+from orbit_registry.operations.glob_counts import counter_in
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import (
     Document,
@@ -254,6 +255,7 @@ class CheckContext(Inputs):
             facts.documents_gone - facts.not_checked_out,
             self.now,
             self.config,
+            count=counter_in(self.cache, "freshness"),
         )
 
     @cached_property

@@ -31,7 +31,7 @@ def refresh(root: str, behind: list[str]) -> bool:
     finally:
         posix.close(handle)
 
-    _start(root, "sync")
+    _start(root, "sync", "--index")
     return True
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
 from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.lifecycle.record_checks import checks_of
 from orbit_registry.lifecycle.review_due import Due, dated
-from orbit_registry.matching.pack import SYMBOL, Part, conditions_of, plain_glob
+from orbit_registry.matching.pack import SYMBOL, Part, plain_glob
 from orbit_registry.matching.teaser import note_of, safe, teaser_of
 from orbit_registry.model import fields
 from orbit_registry.model.fields import LIST, MOVED
@@ -23,7 +24,7 @@ from orbit_registry.model.scope import USES, files_by_package, symbol_glob, symb
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import PATHS, SYMBOLS, Move
-from orbit_registry.operations.glob_counts import Scope
+from orbit_registry.operations.glob_counts import Count, Scope, count_matches
 from orbit_registry.workspace.config import Config
 
 _SEPARATORS = re.compile("[\x00-\x1f]")
@@ -53,11 +54,15 @@ def globs_of(record: Record, moves: Iterable[Move] = ()) -> list[str]:
     behind marks, and globs of the same files where git saw them move.
     """
     scope, marks = record.scope, (SYMBOL, USES)
-    globs = [glob for glob in scope.paths if not glob.startswith(marks) and conditions_of(glob)]
+    globs = [glob for glob in scope.paths if not glob.startswith(marks) and _is_readable(glob)]
     symbols = [symbol for symbol in scope.symbols if symbol_problem(symbol) is None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in symbols]
     globs += [f"{USES}{_word(name)}" for name in scope.uses]
-    return globs + [glob for glob in map(_moved_glob, moves) if glob and conditions_of(glob)]
+    return globs + [glob for glob in map(_moved_glob, moves) if glob and _is_readable(glob)]
+
+
+def _is_readable(glob: str) -> bool:
+    return isinstance(parse_glob(plain_glob(glob)), Glob)
 
 
 def _moved_glob(move: Move) -> str:
@@ -236,13 +241,15 @@ def breadth_of(
     scopes: Iterable[Sequence[str]],
     files: Iterable[str],
     imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    count: Count = count_matches,
 ) -> Breadth:
     """Return how broad some scopes are, given as rows hold them and by the tracked files.
 
-    `imported` are the packages and modules of scopes that each file imports.
+    `imported` are the packages and modules of scopes that each file imports; `count` says how many
+    files each glob matches.
     """
     plain = (tuple(map(plain_glob, globs)) for globs in scopes)
-    return Breadth.of(plain, files, files_by_package(imported))
+    return Breadth.of(plain, files, files_by_package(imported), count)
 
 
 def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:

@@ -43,6 +43,7 @@ from orbit_registry.operations.freshness.renames import (
     moves_by_record,
     renames_since,
 )
+from orbit_registry.operations.glob_counts import counter_in
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.skills import skill_pages
@@ -306,7 +307,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
+    count = counter_in(workspace.cache, "breadth")
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, count)
     kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
     files = {entry.path: _line(reading, entry) for entry in entries}
     # The texts that searches read are those of all, also of an id that is there twice.

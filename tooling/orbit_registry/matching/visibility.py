@@ -31,7 +31,14 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import USES, files_by_package, symbol_problem
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import Move
-from orbit_registry.operations.glob_counts import FilesByGlob, Scope, files_of_scopes
+from orbit_registry.operations.glob_counts import (
+    Count,
+    FilesByGlob,
+    Scope,
+    count_matches,
+    counter_in,
+    files_of_scopes,
+)
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.config import GENERAL, agent_name
 from orbit_registry.workspace.workspace import ORBIT, Workspace, user_home
@@ -269,6 +276,8 @@ class Surroundings:
     """Whether the records are the user's own, which are shown in other projects."""
     half_life: float = 0.0
     now: float = 0.0
+    count: Count = count_matches
+    """Returns how many files each glob matches."""
 
     def with_records(self, drafts: Sequence[Record]) -> Surroundings:
         """Return what they were if some records that are not written yet were there."""
@@ -325,7 +334,7 @@ class Surroundings:
 
     def _judged(self, competing: Sequence[Record]) -> tuple[Breadth, Mapping[str, int]]:
         scopes = [self.scope(record) for record in competing]
-        breadth = breadth_of(scopes, self.tracked, self.imported)
+        breadth = breadth_of(scopes, self.tracked, self.imported, self.count)
         withheld = breadth.withheld(scopes)
         paths = (record.path for record in competing)
         return breadth, dict(zip(paths, withheld, strict=True))
@@ -370,6 +379,7 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
         half_life=half_life_days(),
         now=time.time(),
         is_home=user_home().resolve() == workspace.root.resolve(),
+        count=counter_in(workspace.cache, "breadth"),
     )
 
 

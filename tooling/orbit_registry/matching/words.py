@@ -103,7 +103,7 @@ class StoredIndex(Index):
         frequencies: Counts = self._index.part("vocabulary")[0]
         return frequencies
 
-    @property
+    @cached_property
     def forms(self) -> Mapping[str, str]:
         """The terms of the words that are none."""
         forms: Mapping[str, str] = self._index.part("vocabulary")[1]

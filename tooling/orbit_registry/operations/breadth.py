@@ -8,7 +8,7 @@ from types import MappingProxyType
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.model.scope import USES
-from orbit_registry.operations.glob_counts import Scope, count_matches
+from orbit_registry.operations.glob_counts import Count, Scope, count_matches
 from orbit_registry.workspace.workspace import ORBIT
 
 SHARE = 0.15
@@ -35,14 +35,16 @@ class Breadth:
         scopes: Iterable[Scope],
         tracked: Iterable[str],
         importers: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        count: Count = count_matches,
     ) -> "Breadth":
         """Judge the scopes of all records that can be shown, one a record.
 
-        `importers` are the files of the packages and modules among the globs.
+        `importers` are the files of the packages and modules among the globs, `count` says how many
+        files each glob matches.
         """
         files = [file for file in tracked if not file.startswith(f"{ORBIT}/")]
         records = Counter(scopes)
-        wide = dict(_wide_globs(records, files, importers))
+        wide = dict(_wide_globs(records, files, importers, count))
 
         def are_too_many(competing: Iterable[Scope]) -> bool:
             return sum(records[scope] for scope in competing) > WIDE_PLACES
@@ -92,20 +94,23 @@ class Breadth:
 
 
 def _wide_globs(
-    scopes: Collection[Scope], files: Sequence[str], importers: Mapping[str, Sequence[str]]
+    scopes: Collection[Scope],
+    files: Sequence[str],
+    importers: Mapping[str, Sequence[str]],
+    count: Count,
 ) -> Iterator[tuple[Scope, Mapping[str, int]]]:
     least = max(FEW, SHARE * len(files))
-    covered = dict(count_matches(set().union(*scopes), files))
+    covered = dict(count(set().union(*scopes), files))
     covered |= {text: len(paths) for text, paths in importers.items()}
 
     for scope in scopes:
-        globs = {text: count for text in scope if (count := covered.get(text, 0)) > least}
+        globs = {text: covered[text] for text in scope if covered.get(text, 0) > least}
         if globs and any(text.startswith("!") for text in scope):
             excluding = [text for text in scope if text.startswith("!")]
-            counts = (
-                (text, _remaining(text, excluding, importers.get(text, files))) for text in globs
-            )
-            globs = {text: count for text, count in counts if count > least}
+            counts = {
+                text: _remaining(text, excluding, importers.get(text, files)) for text in globs
+            }
+            globs = {text: number for text, number in counts.items() if number > least}
 
         if globs:
             yield scope, globs

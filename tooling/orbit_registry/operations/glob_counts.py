@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from orbit_registry.formats.globs import GlobIndex, readable_globs
+from orbit_registry.workspace.cache import Cache, digest
 
 Scope = tuple[str, ...]
 
@@ -23,6 +24,27 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
             counts[text] = counts.get(text, 0) + 1
 
     return counts
+
+
+Count = Callable[[Collection[str], Sequence[str]], Mapping[str, int]]
+"""`count_matches`, or what answers as it does."""
+
+
+def counter_in(cache: Cache, name: str) -> Count:
+    """Return `count_matches`, whose last answer the cache has under a name.
+
+    In a repository of 100,000 files it took .5 s at each call, and few calls follow a new glob or
+    file.
+    """
+
+    def count(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
+        key = digest(sorted(texts), files)
+        counts: Mapping[str, int] = cache.memo(
+            f"counts of globs {name}", key, lambda: {**count_matches(texts, files)}
+        )
+        return counts
+
+    return count
 
 
 FilesByGlob = Mapping[str, tuple[int, list[str]]]

@@ -75,7 +75,7 @@ class Index:
         """The term of each word; a term that is no word is its own."""
         return {**{term: term for term in self.frequencies}, **self.forms}
 
-    @property
+    @cached_property
     def forms(self) -> Mapping[str, str]:
         """The terms of the words that are none."""
         forms = frozenset(chain.from_iterable(text.forms for text in self.texts))

@@ -48,9 +48,9 @@ from orbit_registry.snapshot.rows import (
     meta_of,
     route_rows,
     rows_of,
-    sources_of,
     word_rows,
 )
+from orbit_registry.snapshot.sources import sources_of
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 
@@ -129,16 +129,6 @@ TABLES = Path(__file__).with_name("tables.sql")
 MACROS = Path(__file__).with_name("macros.sql")
 # DuckDB reads through several buffers of twice the longest row, in bytes.
 SMALLEST_BUFFER = 1024 * 1024
-DIGEST = """
-SELECT bit_xor(md5_number(line)) FROM (
-    SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line
-    FROM sources WHERE NOT inbox
-    UNION SELECT concat_ws(chr(0), 'record', path, content_hash) FROM records WHERE NOT inbox
-    UNION SELECT concat_ws(chr(0), 'link', record_id, rel, target, coalesce(target_id, ''), derived)
-    FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox)
-)
-"""
-"""A hash over every content row that git carries: equal in two clones, whenever they were built."""
 NEAR = """
 CREATE {within}MACRO near(any_id) AS TABLE
 SELECT
@@ -226,16 +216,10 @@ def write_database(
     rows: Rows,
     meta: Mapping[str, str | None],
     events: Sequence[str] = (),
-    earlier: Path | None = None,
-) -> tuple[str, dict[str, str]]:
-    """Write a snapshot file that must not exist yet; return its digest, and the hashes of an
-    earlier one's records.
-
-    `events` are lines of the event log.
-    """
+) -> None:
+    """Write a snapshot file that must not exist yet; `events` are lines of the event log."""
     try:
         with engine() as connection:
-            hashes = _hashes_in(connection, earlier) if earlier is not None else {}
             names = (*CONTENT, *LOCAL, TEXTS, WORDS, *extra_tables())
             tables = {table: rows.of(table) for table in names}
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
@@ -246,9 +230,7 @@ def write_database(
                 fill_all(connection, tables, path.parent)
                 if events:
                     fill_events(connection, "events", events)
-                digest = _fill_meta(connection, meta)
-
-            return digest, hashes
+                _fill_meta(connection, rows, meta)
     except OSError as error:
         refused = write_error(path, error)
         raise SnapshotError(refused.message, hint=refused.hint) from None
@@ -290,13 +272,12 @@ def _fill(
     file.unlink()
 
 
-def _fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None]) -> str:
-    """Say what a filled snapshot is, and return its digest."""
-    ((total,),) = connection.execute(DIGEST).fetchall()
-    digest = f"{int(total or 0):032x}"
-    entries = sorted({**meta, "digest": digest}.items())
+def _fill_meta(
+    connection: duckdb.DuckDBPyConnection, rows: Rows, meta: Mapping[str, str | None]
+) -> None:
+    """Say what a snapshot of these rows is."""
+    entries = sorted({**meta, "digest": rows.digest}.items())
     connection.executemany("INSERT INTO meta VALUES (?, ?)", entries)
-    return digest
 
 
 def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within: str = "") -> None:
@@ -330,17 +311,6 @@ def _file_literal(path: Path) -> str:
         )
         raise SnapshotError(message, hint="rename the folder, or work in a checkout elsewhere")
     return quoted(text)
-
-
-def _hashes_in(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, str]:
-    """Return the paths of a snapshot's records, each with a hash of its rows; none where the file
-    can't be asked.
-    """
-    try:
-        connection.execute(f"ATTACH {_file_literal(file)} AS earlier (READ_ONLY)")
-        return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
-    except duckdb.Error:
-        return {}
 
 
 # --- copies for others: without local inbox, findings, events and file times
@@ -402,7 +372,7 @@ def export_snapshot(
         with engine() as connection, new_database(connection, temporary):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             fill_all(connection, tables, file.parent)
-            _fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
+            _fill_meta(connection, rows, meta_of(workspace, workspace.git.commit("HEAD")))
             if loaded is not None:
                 fill_vectors(connection, loaded)
                 names.append("vectors")

@@ -13,7 +13,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 FORMATS = ("table", "json", "csv")
-SECONDS = 60.0
+SECONDS = 30.0
 GRACE = 1.0  # seconds beyond its limit that a question is waited for
 MEMORY = "2GB"
 WIDEST_CELL = 80
@@ -118,6 +118,7 @@ def query(
     *,
     vectors: VectorSource | None = None,
     reading: Reading | None = None,
+    seconds: float = SECONDS,
 ) -> str:
     """Return the answer to one question in a format.
 
@@ -131,7 +132,9 @@ def query(
 
     loaded = _load_vectors(sql, vectors)
     table = _with_current(
-        workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading
+        workspace,
+        lambda path: run_query(path, sql, seconds=seconds, events=lines, vectors=loaded),
+        reading,
     )
     return table.render(form)
 
@@ -153,22 +156,9 @@ def limited_query(
     `query` does otherwise.
     """
     loaded = _load_vectors(sql, vectors)
-
-    def asked(path: Path) -> QueryResult:
-        # The database looks up between steps alone, and one step can take any time; the caller does
-        # not wait for it.
-        thread = ThreadPoolExecutor(1)
-        try:
-            done = thread.submit(run_query, path, sql, seconds=seconds, rows=rows, vectors=loaded)
-            return done.result(seconds + GRACE)
-        except TimeoutError:
-            raise SnapshotError(
-                f"the question took more than {seconds:g} s", hint="narrow it"
-            ) from None
-        finally:
-            thread.shutdown(wait=False)
-
-    return _with_current(workspace, asked)
+    return _with_current(
+        workspace, lambda path: run_query(path, sql, seconds=seconds, rows=rows, vectors=loaded)
+    )
 
 
 def _with_current(
@@ -209,20 +199,53 @@ def run_query(
 
     `events` are lines of the current log, `vectors` become a table.
     """
-    with open_snapshot(path) as connection:
+
+    def answer() -> QueryResult:
+        with open_snapshot(path) as connection:
+            try:
+                if events is not None:
+                    connection.execute("CREATE TEMP TABLE events AS FROM events LIMIT 0")
+                    fill_events(connection, "temp.events", events)
+                if vectors is not None:
+                    _add_vectors(connection, vectors)
+                return ask(connection, sql, seconds=seconds, rows=rows)
+            except BROKEN as error:
+                raise CorruptSnapshotError(
+                    f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD
+                ) from None
+            except duckdb.Error as error:
+                raise SnapshotError(_reason(error), hint=TABLES_HINT) from None
+
+    return _within(seconds, answer)
+
+
+def _within(seconds: float, answer: Callable[[], QueryResult]) -> QueryResult:
+    """Return an answer, or raise where it takes too long.
+
+    The database looks at its limit between steps alone, and one step can take any time: that thread
+    is abandoned.
+    """
+    future: Future[QueryResult] = Future()
+
+    def run() -> None:
         try:
-            if events is not None:
-                connection.execute("CREATE TEMP TABLE events AS FROM events LIMIT 0")
-                fill_events(connection, "temp.events", events)
-            if vectors is not None:
-                _add_vectors(connection, vectors)
-            return ask(connection, sql, seconds=seconds, rows=rows)
-        except BROKEN as error:
-            raise CorruptSnapshotError(
-                f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD
-            ) from None
-        except duckdb.Error as error:
-            raise SnapshotError(_reason(error), hint=TABLES_HINT) from None
+            future.set_result(answer())
+        except BaseException as error:  # noqa: BLE001 -- who waits raises it
+            future.set_exception(error)
+
+    # At its end Python waits for the threads of a pool, and for no daemon.
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return future.result(seconds + GRACE)
+    except TimeoutError:
+        raise _overdue(seconds) from None
+
+
+def _overdue(seconds: float) -> SnapshotError:
+    return SnapshotError(
+        f"the question took more than {seconds:g} s",
+        hint="narrow it, add a LIMIT, or raise `--seconds`",
+    )
 
 
 def ask(
@@ -270,9 +293,7 @@ def ask(
     except BROKEN:
         raise
     except duckdb.InterruptException:
-        raise SnapshotError(
-            f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT"
-        ) from None
+        raise _overdue(seconds) from None
     except duckdb.Error as error:
         raise SnapshotError(_reason(error), hint=hint) from None
     finally:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -30,10 +30,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
-from orbit_registry.repository.documents import ProseReading
-from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
-from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.seams import Table, add, extras, load
 from orbit_registry.search.chunks import Chunk, chunks_of
@@ -42,67 +39,13 @@ from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
+from orbit_registry.snapshot.sources import Row, content_digest, utc_time
 from orbit_registry.workspace.cache import Cache, digest, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
-Row = dict[str, object]
 RouteRows = Mapping[str, Sequence[Row]]
 """What leads files to records, by the names of the tables `ROUTES`."""
-
-
-def sources_of(
-    reading: Reading,
-    prose: ProseReading,
-    records: Collection[str],
-    *,
-    inbox: bool = False,
-    with_times: bool = True,
-) -> list[Row]:
-    """Return the rows of the files that some records, named by their paths, came from.
-
-    `inbox` says that it is local.
-    """
-    rows: list[Row] = []
-
-    def add(role: str, path: str, local: bool = False) -> None:
-        state = reading.states.get(path) or prose.states.get(path)
-        if state is None:
-            return
-
-        row: Row = {
-            "path": path,
-            "role": role,
-            "inbox": local,
-            "sha256": state.sha256,
-            "size": state.size,
-            "mtime": None,
-        }
-        if with_times:
-            seconds = state.mtime_ns // 1_000_000 / 1000
-            row["mtime"] = _time(datetime.fromtimestamp(seconds, UTC))
-        rows.append(row)
-
-    documents: set[str] = set()
-    for entry in reading.entries:
-        if entry.path not in records:
-            continue
-
-        local = inbox and entry.pending
-        add("record", entry.path, local)
-        if entry.has_votes:
-            add("votes", f"{entry.folder}/{VOTES}", local)
-        if entry.has_body:
-            add("body", entry.body_path, local)
-
-        document = reading.document_of(entry)
-        if document is not None and not local:
-            documents.add(document)
-
-    for document in sorted(documents & prose.states.keys()):
-        add("document", document)
-
-    return rows
 
 
 def _link_rows(
@@ -239,7 +182,7 @@ CONTENT = (
     "freshness",
     "sources",
 )
-"""The tables the digest covers: what two clones of one commit share."""
+"""The tables of what git carries: two clones of one commit share their rows."""
 ROUTES = ("imports", "code_citations")
 """The tables of what leads a file to records besides globs."""
 LOCAL = (
@@ -266,7 +209,7 @@ class Rows:
 
     shared: Mapping[str, Sequence[str]]  # what git carries
     local: Mapping[str, Sequence[str]]  # what only this machine has: its inbox, its findings
-    hashes: Mapping[str, str]  # each record's path and a hash of all its rows but links
+    digest: str  # of the files that git carries
 
     def of(self, table: str) -> Iterator[str]:
         """Yield every row of a table."""
@@ -306,12 +249,10 @@ def rows_of(
     local: dict[str, list[str]] = defaultdict(list)
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
-    hashes: dict[str, str] = {}
     own_rows = _own_rows(chosen, local_ids, cache, digests, kinds)
     for record in chosen:
         tables = local if record.id in local_ids else shared
-        hashes[record.path], rows_of_record = own_rows[record.path]
-        for table, row_text in rows_of_record:
+        for table, row_text in own_rows[record.path]:
             tables[table].append(row_text)
 
         judged = (freshness.get(record.path), built.get(record.path), due.get(record.path))
@@ -329,7 +270,8 @@ def rows_of(
                 row = {"record_id": record.id, "successor_id": successor.id}
                 shared["successors"].append(encode(row))
 
-    for row in sorted(sources, key=lambda row: (row["path"], row["role"])):
+    files = sorted(sources, key=lambda row: (row["path"], row["role"]))
+    for row in files:
         tables = local if row["inbox"] else shared
         tables["sources"].append(encode(row))
 
@@ -347,7 +289,7 @@ def rows_of(
 
     local[WORDS] = list(words)
     local.update(_rows_of_extras(chosen))
-    return Rows(shared, local, hashes)
+    return Rows(shared, local, content_digest(files))
 
 
 def _rows_of_extras(records: Sequence[Record]) -> dict[str, list[str]]:
@@ -449,15 +391,15 @@ def _own_rows(
     cache: Cache | None,
     digests: Mapping[str, str],
     kinds: str,
-) -> Mapping[str, tuple[str, Sequence[tuple[str, str]]]]:
-    """Return a hash of the rows that follow from a record alone, and the rows with their tables.
+) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return the rows that follow from a record alone, with their tables.
 
     They are by the record's path; `local` are the ids of this machine's records. The records have
     no secrets.
     """
     by_path = {record.path: record for record in records}
 
-    def make(path: str) -> tuple[str, list[tuple[str, str]]]:
+    def make(path: str) -> list[tuple[str, str]]:
         return _rows_of_record(by_path[path], by_path[path].id in local)
 
     if cache is None:
@@ -469,7 +411,7 @@ def _own_rows(
     return cache.values("rows", keys, lambda path: to_row(make(path)), clean=keys)
 
 
-def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, str]]]:
+def _rows_of_record(record: Record, inbox: bool) -> list[tuple[str, str]]:
     row = encode(_record_row(record, inbox))
     total = hashlib.sha256(row.encode())
     rows = list(_children(record))
@@ -481,7 +423,7 @@ def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, s
     for part, text in enumerate(texts_of(record)):
         rows.append((TEXTS, _text_row(record.id, part, text)))
 
-    return content_hash, rows
+    return rows
 
 
 def _text_row(name: str, part: int, text: Fields) -> str:
@@ -561,7 +503,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
             "record_id": record_id,
             "voter_model": vote.voter_model,
             "task_id": vote.task_id,
-            "voted_at": _time(vote.voted_at),
+            "voted_at": utc_time(vote.voted_at),
         }
         yield "votes", encode(row)
 
@@ -649,7 +591,7 @@ def _freshness(record: Record) -> list[Row]:
 
     shared: Row = {
         "volatility": _text(value, "volatility"),
-        "expires_at": None if end is None else _time(end),
+        "expires_at": None if end is None else utc_time(end),
         "verified_at": _moment(value.get("verified_at")),
         "verified_by": _text(value, "verified_by"),
     }
@@ -684,11 +626,7 @@ def _text(data: Mapping[str, object], name: str) -> str | None:
 def _moment(value: object) -> str | None:
     """Return a record's time for a column, in UTC; None for one the calendar does not have."""
     at = time_in(value)
-    return None if at is None else _time(at)
-
-
-def _time(at: datetime) -> str:
-    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
+    return None if at is None else utc_time(at)
 
 
 FORMAT_VERSION = 9

@@ -1,4 +1,7 @@
-"""Sync of the snapshot with the files: any change builds a new file under the next number."""
+"""Sync of the derived files with the records: the push index, and the snapshot if it is asked for.
+
+Any change builds a new snapshot under the next number.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,19 @@ import shutil
 import stat
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.matching.routes import Routes, routes_in
-from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
+from orbit_registry.matching.sync import IndexSync, Inputs, inputs_of, sync_index
 from orbit_registry.operations.freshness.evaluate import FreshnessReport
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.snapshot.sources import content_digest, sources_of
 from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import (
     TEMPORARY,
@@ -43,9 +47,17 @@ NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The current snapshot, and whether it was built now."""
+
+    path: Path
+    built: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a sync did: records that are new, different, gone and as before, and the file that holds
-    them now.
+    """What a sync did: records that are new, different, gone and as before since the last sync,
+    and what was done to the push index and to the snapshot.
     """
 
     added: int
@@ -53,30 +65,37 @@ class SyncResult:
     removed: int
     unchanged: int
     digest: str
-    path: Path
-    built: bool
-    seconds: float = 0.0  # of the snapshot and the push index together
-    index: IndexSync | None = None
-    """What was done to the push index; None where it was not asked for."""
-    reading: Reading | None = None
+    """A hash of the files that git carries of the records: equal in two clones of a commit."""
+    index: IndexSync
+    reading: Reading
     """The records as they were read."""
+    snapshot: Snapshot | None = None
+    """None where it was not asked for: the next question to it brings it up to date."""
+    seconds: float = 0.0
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the snapshot, if it was asked for."""
+        return None if self.snapshot is None else self.snapshot.path
+
+    @property
+    def built(self) -> bool:
+        """Whether a derived file was written."""
+        return self.index.built or (self.snapshot is not None and self.snapshot.built)
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
-        data: dict[str, object] = {
+        return {
             "built": self.built,
             "added": self.added,
             "changed": self.changed,
             "removed": self.removed,
             "unchanged": self.unchanged,
             "digest": self.digest,
-            "path": str(self.path),
+            "path": None if self.path is None else str(self.path),
             "seconds": round(self.seconds, 3),
+            "push_index": self.index.as_data(),
         }
-        if self.index is not None:
-            data["push_index"] = self.index.as_data()
-
-        return data
 
     def counted(self) -> dict[str, object]:
         """Return what an event says of it."""
@@ -84,22 +103,22 @@ class SyncResult:
         return {"built": self.built, "records": total, "digest": self.digest}
 
     def text(self) -> str:
-        """Return the result in two lines for people: the snapshot, the push index."""
-        if self.index is None:
-            return self._snapshot_text()
+        """Return the result in lines for people: the records, the push index, the snapshot."""
+        lines = [self._records_text(), self.index.text()]
+        if self.snapshot is not None and self.snapshot.built:
+            lines.append(f"Built {self.snapshot.path.name}")
 
-        return f"{self._snapshot_text()}\n{self.index.text()}"
+        return "\n".join(lines)
 
-    def _snapshot_text(self) -> str:
-        digest = self.digest[:12]
-        if not self.built:
-            return f"Nothing changed: {plural(self.unchanged, 'record')}, digest {digest}"
-
+    def _records_text(self) -> str:
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
-        changes = ", ".join(f"{number} {word}" for word, number in parts if number)
-        changes = changes or "no record changed"
+        changes = ", ".join(f"{number:,} {word}" for word, number in parts if number)
         total = plural(self.added + self.changed + self.unchanged, "record")
-        return f"Built {self.path.name}: {total} ({changes}), digest {digest}"
+        digest = f"digest {self.digest[:12]}"
+        if not changes:
+            return f"No record changed: {total}, {digest}"
+
+        return f"{total} ({changes}), {digest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +126,51 @@ class _State:
     file: str
     stamp: list[int]  # times, size and inode, which tell the file from any other of its name
     inputs: str  # a hash of all that the file was made from
-    digest: str
-    records: int
 
 
-def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
-    """Bring both derived files up to date; where nothing changed, DuckDB is not even imported."""
+def sync(workspace: Workspace, *, rebuild: bool = False, snapshot: bool = False) -> SyncResult:
+    """Bring the push index up to date, and the snapshot if it is asked for.
+
+    Few projects ask the snapshot after each edit, and to write it takes as long as all else.
+    """
     began = time.perf_counter()
     inputs = inputs_of(workspace)
     index = sync_index(workspace, inputs, rebuild=rebuild)
-    result = sync_snapshot(workspace, inputs.reading, inputs.report, index.words, rebuild=rebuild)
-    seconds = time.perf_counter() - began
-    return replace(result, index=index, seconds=seconds, reading=inputs.reading)
+    reading = inputs.reading
+    made = None
+    if snapshot:
+        made = sync_snapshot(workspace, reading, inputs.report, index.words, rebuild=rebuild)
+
+    paths = {record.path for record in inputs.records}
+    is_local = workspace.config.inbox == "local"
+    sources = sources_of(reading, inputs.prose, paths, inbox=is_local, with_times=False)
+    return SyncResult(
+        *_changes(workspace, inputs),
+        content_digest(sources),
+        index,
+        reading,
+        made,
+        time.perf_counter() - began,
+    )
 
 
-def last_built(workspace: Workspace) -> float | None:
-    """Return when the current snapshot was written, in seconds since 1970; None if none can be
-    read.
-    """
-    state = _current(make_cache_folder(workspace))
-    return None if state is None else state.stamp[0] / 1e9
+SYNCED = "synced records"
+
+
+def _changes(workspace: Workspace, inputs: Inputs) -> tuple[int, int, int, int]:
+    """Return how many records are new, different, gone and as before since the last sync."""
+    key = inputs.lines[0]
+    earlier_key, earlier = workspace.cache.recall(SYNCED, "") or ["", {}]
+    if earlier_key == key:
+        return 0, 0, 0, len(earlier)
+
+    digests = {record.path: inputs.reading.digests[record.path] for record in inputs.records}
+    workspace.cache.remember(SYNCED, "", [key, digests], is_clean=True)
+
+    added = len(digests.keys() - earlier.keys())
+    removed = len(earlier.keys() - digests.keys())
+    unchanged = len(digests.items() & earlier.items())
+    return added, len(digests) - added - unchanged, removed, unchanged
 
 
 def sync_snapshot(
@@ -136,8 +180,9 @@ def sync_snapshot(
     words: Words | None = None,
     *,
     rebuild: bool = False,
-) -> SyncResult:
-    """Bring the snapshot alone up to date with what was read. Raises what `sync` does.
+) -> Snapshot:
+    """Bring the snapshot alone up to date with what was read; where nothing changed, DuckDB is not
+    even imported.
 
     `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
     if they were just counted.
@@ -157,9 +202,9 @@ def sync_snapshot(
                 from orbit_registry.snapshot.export import local_rows
 
                 rows = local_rows(workspace, reading, prose, skills, routes, report, words)
-                return _publish(workspace, folder, rows, commit, inputs)
+                return Snapshot(_publish(workspace, folder, rows, commit, inputs), built=True)
 
-    return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
+    return Snapshot(folder / state.file, built=False)
 
 
 def _inputs(
@@ -186,7 +231,7 @@ def _inputs(
 
 def _publish(
     workspace: Workspace, folder: Path, rows: Rows, commit: str | None, inputs: str
-) -> SyncResult:
+) -> Path:
     """Write a file, give it the next number and name it in the state file, from which readers take
     it.
     """
@@ -195,13 +240,10 @@ def _publish(
 
     previous = _current(folder)
     path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
-    earlier = folder / previous.file if previous is not None else None
-    _remove_leftovers(folder, earlier)
+    _remove_leftovers(folder, folder / previous.file if previous is not None else None)
 
     temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
-    digest, before = write_database(
-        temporary, rows, meta_of(workspace, commit), event_lines(workspace.state), earlier
-    )
+    write_database(temporary, rows, meta_of(workspace, commit), event_lines(workspace.state))
 
     try:
         temporary.rename(path)
@@ -210,21 +252,8 @@ def _publish(
     except OSError as error:
         raise write_error(path, error) from None
 
-    state = _State(path.name, stamp, inputs, digest, len(rows.hashes))
-    write_atomic(folder / STATE, json.dumps(asdict(state)))
-
-    added = len(rows.hashes.keys() - before.keys())
-    changed = sum(before.get(name, content) != content for name, content in rows.hashes.items())
-
-    return SyncResult(
-        added=added,
-        changed=changed,
-        removed=len(before.keys() - rows.hashes.keys()),
-        unchanged=len(rows.hashes) - added - changed,
-        digest=digest,
-        path=path,
-        built=True,
-    )
+    write_atomic(folder / STATE, json.dumps(asdict(_State(path.name, stamp, inputs))))
+    return path
 
 
 def _current(folder: Path, inputs: str | None = None) -> _State | None:

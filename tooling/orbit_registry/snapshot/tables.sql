@@ -1,4 +1,4 @@
--- The tables of the snapshot. Times are UTC without a zone; lists are rows; the order of columns is part of the digest.
+-- The tables of the snapshot. Times are UTC without a zone; lists are rows.
 -- docs/reference/snapshot.md describes each column, and a test holds the two equal.
 
 CREATE TABLE records (

@@ -18,6 +18,7 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import USES, files_by_package, symbol_glob, symbol_problem
 from orbit_registry.operations.breadth import Breadth
+from orbit_registry.operations.glob_counts import counter_in
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 
@@ -119,7 +120,8 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     competing.sort(key=lambda record: rank_order(record, half_life))
     scopes = [_scope(record) for record in competing]
     importers = files_by_package(context.imported or {})
-    breadth = Breadth.of(scopes, context.facts.tracked or (), importers)
+    counter = counter_in(context.cache, "breadth")
+    breadth = Breadth.of(scopes, context.facts.tracked or (), importers, counter)
 
     withheld = breadth.withheld(scopes)
     for record, scope, count in zip(competing, scopes, withheld, strict=True):

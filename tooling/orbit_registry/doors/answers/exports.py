@@ -344,13 +344,17 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
 
 
 @operation("sync", job="Set up", of_kind=is_voted, lists=True)
-def sync(call: Call, rebuild: Annotated[bool, GENERAL] = False) -> Answer:
+def sync(
+    call: Call, rebuild: Annotated[bool, GENERAL] = False, index: Annotated[bool, GENERAL] = False
+) -> Answer:
     """Update the snapshot and the hook's index.
 
     orbit sync
+    orbit sync --index        # twice as fast; the next question to the snapshot updates that
 
     Args:
         rebuild: Rebuild everything.
+        index: Update the hook's index alone.
 
     Of a kind:
         Check the files and votes of {kinds}.
@@ -361,7 +365,7 @@ def sync(call: Call, rebuild: Annotated[bool, GENERAL] = False) -> Answer:
         orbit {kind} sync
     """
     registry = call.registry
-    result = registry.sync(rebuild=rebuild)
+    result = registry.sync(rebuild=rebuild, snapshot=not index)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     answer = answer_of(result, 'orbit query "FROM vote_ranking"')
     return answer if call.kind is None else _with_votes(answer, registry, call.kind)
@@ -397,7 +401,7 @@ def query(
     call: Call,
     sql: str,
     limit: Annotated[int, TOOL] = 100,
-    seconds: Annotated[float, TOOL] = 10.0,
+    seconds: Annotated[float, Form(minimum=0)] | None = None,
 ) -> Answer:
     """Ask the snapshot one SQL question, read only.
 
@@ -410,12 +414,12 @@ def query(
     Args:
         sql SQL: One SELECT.
         limit: Maximum number of rows.
-        seconds: Time limit.
+        seconds N: Time limit: 30 if not given, 10 over MCP.
     """
     if call.caller is not None:
-        return _limited_query(call, sql, limit, seconds)
+        return _limited_query(call, sql, limit, 10.0 if seconds is None else seconds)
 
-    text = call.registry.query(sql, call.form)
+    text = call.registry.query(sql, call.form, 30.0 if seconds is None else seconds)
     return Answer(json.loads(text) if call.form == "json" else None, text)
 
 

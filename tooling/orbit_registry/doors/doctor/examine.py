@@ -316,19 +316,21 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     path = index_file(str(workspace.root))
 
     try:
-        done = sync(workspace, rebuild=level != "ok")
+        done = sync(workspace, rebuild=level != "ok", snapshot=True)
     except OrbitError as error:
         message = f"{state}; bringing it up to date failed: {error.message}"
         yield Finding("problem", "derived", message, path, error.hint)
         return
 
-    if done.index is not None and done.index.built:
+    if done.index.built:
         state = f"{state}; it was made again now"
 
     yield Finding(level, "derived", state, path)
 
-    action = "was built now" if done.built else "is current"
-    yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))
+    snapshot = done.snapshot
+    if snapshot is not None:
+        action = "was built now" if snapshot.built else "is current"
+        yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(snapshot.path))
 
 
 def _index_state(index: Index | NoIndex) -> tuple[str, Level]:

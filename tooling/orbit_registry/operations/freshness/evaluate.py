@@ -25,7 +25,7 @@ from orbit_registry.model.freshness import (
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
-from orbit_registry.operations.glob_counts import count_matches
+from orbit_registry.operations.glob_counts import Count, count_matches, counter_in
 from orbit_registry.repository.vcs_state import missing_files
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import inside, is_inside
@@ -270,6 +270,7 @@ class FreshnessReport:
     now: datetime
     config: Config
     dependencies: Dependencies = field(default_factory=Dependencies)  # what was looked at
+    count: Count = count_matches
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:
@@ -308,7 +309,7 @@ class FreshnessReport:
     def counts(self) -> Mapping[str, int]:
         """How many of the files each glob matches; one that matches none is left out."""
         globs = set().union(*(paths for _, paths in self.scoped))
-        return count_matches(globs, self.files)
+        return self.count(globs, self.files)
 
     @cached_property
     def dead(self) -> Mapping[str, tuple[str, ...]]:
@@ -391,6 +392,7 @@ def evaluate_freshness(
         moment,
         workspace.config,
         dependencies,
+        counter_in(workspace.cache, "freshness"),
     )
 
 
