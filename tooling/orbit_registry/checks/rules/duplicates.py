@@ -228,8 +228,8 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
     but for copies after the first.
     """
     copies: set[str] = set()
-    for _, *repeated in _copies(context, records):
-        copies.update(record.path for record in repeated)
+    for _, *others in _copies(context, records):
+        copies.update(record.path for record in others)
 
     alone = {record.path: record for record in records if record.path not in copies}
     wordings = {path: context.compared[path] for path in alone}
