@@ -63,6 +63,26 @@ def exported(registry: Registry) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def lakes(registry: Registry) -> Path:
+    """Return a folder with a lake that the project pushed, and one that collected its code."""
+    pytest.importorskip("fsspec", reason="the fleet extra is not installed")
+    root = registry.workspace.root
+    orbit(root, "fleet", "push", "../pushed", "--repository", "project")
+    write(root.parent, "list.yaml", "- {address: project, name: project}\n")
+    words = ("--code", "--cache", "cache")
+    orbit(root.parent, "fleet", "collect", "list.yaml", "--lake", "collected", *words)
+    return root.parent
+
+
+@pytest.mark.parametrize("lake", ["pushed", "collected"])
+@pytest.mark.parametrize(("path", "ids"), CASES)
+def test_explain_of_a_lake(lakes: Path, lake: str, path: str, ids: list[str]) -> None:
+    words = ("fleet", "explain", path, "--repository", "project", "--lake", lake)
+    rows = json.loads(orbit(lakes, *words, "--format", "json"))["data"]
+    assert [row["id"] for row in rows] == ids
+
+
 @pytest.mark.parametrize(("path", "ids"), CASES)
 def test_match(registry: Registry, path: str, ids: list[str]) -> None:
     assert sorted(entry.row.id for entry in match(registry.workspace, [path])) == ids

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from orbit_fleet.lake import Lake, Repository
-from orbit_fleet.names import git_settings, origin_in, public
+from orbit_fleet.names import git_settings, origin_in, public, without_prompts
 from orbit_fleet.push import UNCHANGED, first_commit, put, state_of
 from orbit_fleet.rows import Row, lake_rows
 from orbit_fleet.sources import READABLE, Source
@@ -31,10 +31,12 @@ from orbit_registry.errors import (
     UnreadableFileError,
     UsageError,
     WorkspaceNotFoundError,
+    plural,
 )
 from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.votes import format_time, parse_time
+from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.workspace.git import Git, ignore_pattern
 from orbit_registry.workspace.lock import locked
@@ -95,8 +97,24 @@ class Collected:
     commit: str = ""
     records: int = 0
     renamed_from: str = ""
+    left_out: str = ""
     error: str = ""
     hint: str = ""
+
+    def lines(self) -> list[str]:
+        """Return what a person should know of it."""
+        lines = []
+        if self.outcome == FAILED:
+            lines.append(f"{self.repository}: {self.error}")
+            if self.hint:
+                lines.append(f"  {self.hint}")
+
+        if self.left_out:
+            lines.append(f"{self.repository}: left out {self.left_out}")
+        if self.renamed_from:
+            lines.append(f"{self.repository}: {self.renamed_from} before")
+
+        return lines
 
 
 def collected(
@@ -106,11 +124,12 @@ def collected(
     *,
     head: str = "",
     force: bool = False,
+    code: bool = False,
     dry_run: bool = False,
 ) -> Collected:
     """Fetch a repository, read its records or its documents, and write them into a lake.
 
-    `head` is its newest commit, if that is known.
+    `head` is its newest commit, if that is known; with `code` all its files are checked out.
 
     If they can't be read, the lake keeps what it has. Two collections can have one cache: one
     waits until the other has read the checkout.
@@ -120,14 +139,16 @@ def collected(
     """
     folder = cache / key_of(source)
     with locked(folder.with_suffix(".lock"), wait=SECONDS):
-        commit = fetch(source, folder, head)
+        commit = fetch(source, folder, head, code=code)
         git = Git(folder)
         try:
             state, rows = _read(source, git, commit, lake.written(source.name).ids)
+            state = replace(state, has_code=code)
         except _OF_A_COMMIT as error:
             hint = error.hint or ""
+            message = error.message.replace(f"{folder}/", "")
             return Collected(
-                source.name, source.shown, FAILED, commit=commit, error=error.message, hint=hint
+                source.name, source.shown, FAILED, commit=commit, error=message, hint=hint
             )
 
         result = put(lake, state, rows, force=force, dry_run=dry_run, is_newest=True)
@@ -135,7 +156,8 @@ def collected(
         if not state.reader:
             outcome = EMPTY
 
-        return Collected(source.name, source.shown, outcome, state.reader, commit, len(rows))
+        done = Collected(source.name, source.shown, outcome, state.reader, commit, len(rows))
+        return replace(done, left_out=state.left_out)
 
 
 def _read(
@@ -147,17 +169,17 @@ def _read(
     Raises:
         OrbitError: a record can't be read.
     """
-    workspace, reader = _workspace(git.folder, source, ids)
+    workspace, reader, left_out = _workspace(git.folder, source, ids)
     text = git.ask("show", "-s", "--format=%cI", commit)
     committed_at = format_time(parse_time(text)) if text else ""
     state = state_of(workspace, source.name, commit, committed_at)
-    state = replace(source.seen(state), reader=reader, first_commit=first_commit(git))
+    state = replace(source.seen(state), reader=reader, left_out=left_out)
+    state = replace(state, first_commit=first_commit(git))
     if reader != ORBIT:
         # Two entries may name two folders of one repository, which are no copies of each other.
         state = replace(state, folder=source.folder)
 
-    rows = lake_rows(workspace, commit=commit, origin=state.origin) if reader else []
-    return state, rows
+    return state, lake_rows(workspace, state) if reader else []
 
 
 def key_of(source: Source) -> str:
@@ -165,9 +187,9 @@ def key_of(source: Source) -> str:
     return hashlib.sha256(f"{source.address}\n{source.branch}".encode()).hexdigest()[:16]
 
 
-def fetch(source: Source, folder: Path, head: str = "") -> str:
-    """Make a folder a checkout of the newest commit of a repository, without what is not read;
-    return the commit.
+def fetch(source: Source, folder: Path, head: str = "", *, code: bool = False) -> str:
+    """Make a folder a checkout of the newest commit of a repository, without what is not read, or
+    with its `code`; return the commit.
 
     Raises:
         LakeError: it can't be fetched.
@@ -176,7 +198,7 @@ def fetch(source: Source, folder: Path, head: str = "") -> str:
         is_new = not folder.is_dir()
         try:
             _fetch(source, folder, head)
-            return _check_out(source, folder)
+            return _check_out(source, folder, code=code)
         except GitError as error:
             # A killed process, or a full disk, may have left what git can't use. Who was too slow
             # to fetch what is new would be slower with all.
@@ -205,18 +227,22 @@ def _fetch(source: Source, folder: Path, head: str) -> None:
 
     # A server that knows no filter sends all; git would start itself without an end to ask it for
     # what it has not read so far.
-    variables = {"GIT_NO_LAZY_FETCH": "1"}
+    variables = {"GIT_NO_LAZY_FETCH": "1", **without_prompts()}
     refs = f"+{source.ref}:{_FETCHED}"
     git.run("fetch", *words, "origin", refs, settings=_SETTINGS, variables=variables)
 
 
-def _check_out(source: Source, folder: Path) -> str:
+def _check_out(source: Source, folder: Path, *, code: bool) -> str:
     git = Git(folder, SECONDS)
-    patterns = [*_PATTERNS, f"{ignore_pattern(source.folder)}/"] if source.folder else _PATTERNS
+    patterns = ["/*"] if code else list(_PATTERNS)
+    if source.folder:
+        patterns.append(f"{ignore_pattern(source.folder)}/")
+
     info = folder / ".git" / "info"
     info.mkdir(exist_ok=True)
     (info / "sparse-checkout").write_text("\n".join(patterns) + "\n", "utf-8")
-    git.run("checkout", "--quiet", "--force", "--detach", _FETCHED, settings=_SETTINGS)
+    words = ("--quiet", "--force", "--detach", _FETCHED)
+    git.run("checkout", *words, settings=_SETTINGS, variables=without_prompts())
     git.run("clean", "--quiet", "-ffdx")
     _remove_references(git)
     return git.run("rev-parse", "HEAD").decode().strip()
@@ -241,8 +267,10 @@ def _is_pointer(file: Path) -> bool:
         return False  # it is not checked out
 
 
-def _workspace(folder: Path, source: Source, ids: Mapping[str, str]) -> tuple[Workspace, str]:
-    """Return the workspace of a checkout and its reader; "" where there is nothing to read."""
+def _workspace(folder: Path, source: Source, ids: Mapping[str, str]) -> tuple[Workspace, str, str]:
+    """Return the workspace of a checkout and its reader, "" where there is nothing to read; and the
+    documents that could not be read.
+    """
     start = folder / source.folder
     if not start.is_dir():
         hint = "correct its `folder` in the list"
@@ -251,7 +279,7 @@ def _workspace(folder: Path, source: Source, ids: Mapping[str, str]) -> tuple[Wo
     try:
         workspace = find_workspace(start)
         if workspace.root.is_relative_to(folder):
-            return workspace, ORBIT
+            return workspace, ORBIT, ""
     except (WorkspaceNotFoundError, ForeignWorkspaceError):
         pass
 
@@ -260,7 +288,17 @@ def _workspace(folder: Path, source: Source, ids: Mapping[str, str]) -> tuple[Wo
     setup_workspace(folder, load_kinds(), adr_folder=source.folder)
     os.chdir(folder)
     report = import_from(start, remembered=ids)
-    return find_workspace(folder), DOCUMENTS if report.records else ""
+    return find_workspace(folder), DOCUMENTS if report.records else "", _left_out(report)
+
+
+def _left_out(report: TakeoverReport) -> str:
+    """Return which documents of an import could not be read, the first with the reason."""
+    unread = [each for each in report.of("left") if each.is_unread]
+    if not unread:
+        return ""
+
+    more = f"; and {plural(len(unread) - 1, 'other')}" if len(unread) > 1 else ""
+    return f"{unread[0].source}: {unread[0].reason}{more}"
 
 
 def main() -> int:
@@ -276,6 +314,7 @@ def main() -> int:
             source,
             Path(order["cache"]),
             force=order["force"],
+            code=order["code"],
             dry_run=order["dry_run"],
             head=order["head"],
         )

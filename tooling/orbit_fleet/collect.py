@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,13 +20,18 @@ from urllib.parse import urlsplit
 from orbit_fleet.checkout import EMPTY, FAILED, WRITTEN, Collected
 from orbit_fleet.forges import Forge, host_of, token_of
 from orbit_fleet.lake import Lake, Repository
-from orbit_fleet.names import git_settings, public
+from orbit_fleet.names import git_settings, public, without_prompts
 from orbit_fleet.push import UNCHANGED
 from orbit_fleet.sources import READABLE, Problem, Source, Sources
-from orbit_registry.errors import GitError
+from orbit_registry.errors import GitError, plural
 from orbit_registry.workspace.git import Git
 
-OUTCOMES = (WRITTEN, UNCHANGED, EMPTY, FAILED)
+OUTCOMES = {
+    WRITTEN: "read",
+    UNCHANGED: "unchanged",
+    EMPTY: "without decisions",
+    FAILED: "failed",
+}
 SECONDS = 900.0
 """How long one repository may take."""
 LONGEST_ERROR = 500
@@ -59,6 +65,21 @@ class Collection:
             **{outcome: self.count(outcome) for outcome in OUTCOMES},
         }
 
+    def text(self) -> str:
+        """Return the collection for people: what needs a look, then how many became what."""
+        lines = [f"{each.where}: {each.message}" for each in self.problems]
+        for each in self.repositories:
+            lines += each.lines()
+
+        lines += [f"{name}: no source names it any more; its records stay" for name in self.missing]
+        counts = []
+        for outcome, text in OUTCOMES.items():
+            if count := self.count(outcome):
+                counts.append(f"{count} {text}")
+
+        total = plural(len(self.repositories), "repository", "repositories")
+        return "\n".join([*lines, f"{total}: {', '.join(counts) or 'none'}"])
+
 
 @dataclass(frozen=True, slots=True)
 class _Run:
@@ -70,6 +91,7 @@ class _Run:
     former: Mapping[tuple[str, str], Repository]
     """Repositories that no source names now, by host and the forge's number."""
     force: bool
+    code: bool
     dry_run: bool
 
 
@@ -80,6 +102,7 @@ def collect(
     cache: Path,
     jobs: int = 0,
     force: bool = False,
+    code: bool = False,
     dry_run: bool = False,
     on_step: Callable[[str, int, int], None] = lambda name, done, count: None,
 ) -> Collection:
@@ -87,7 +110,8 @@ def collect(
 
     A repository that fails keeps its records in the lake, and its row says why. A killed run is
     continued by the next: what was written counts. A repository that a list, folder or account
-    named before, and that none names now, is missing.
+    named before, and that none names now, is missing. With `code` all files are fetched, for what
+    they cite and import.
 
     Raises:
         LakeError: the lake can't be written.
@@ -100,7 +124,7 @@ def collect(
         for each in known.values()
         if each.forge_id and each.repository not in names
     }
-    run = _Run(lake, cache, known, former, force, dry_run)
+    run = _Run(lake, cache, known, former, force, code, dry_run)
 
     by_name: dict[str, Collected] = {}
     pool = ThreadPoolExecutor(jobs or os.cpu_count() or 1)
@@ -157,27 +181,35 @@ def _collected(run: _Run, source: Source, before: Repository | None) -> Collecte
     result = Collected(source.name, source.shown, UNCHANGED)
     head, error = _head_of(source)
     if error:
-        return replace(result, outcome=FAILED, error=error, hint=READABLE)
+        return replace(result, outcome=FAILED, error=error)
 
     if before is None or run.force or not _is_read(before):
         is_current = False
     else:
         is_same = (before.commit, before.folder) == (head, source.folder)
-        is_current = is_same and not before.error
+        is_current = is_same and not before.error and before.has_code >= run.code
+        if is_current:  # its file may be damaged, or of a push that was killed
+            is_current = run.lake.written(source.name).digest == before.digest
         if before.error and head and before.unread_commit == source.tree(head):
             return replace(result, outcome=FAILED, error=before.error, commit=head)
 
     if is_current and before is not None:
         if not run.dry_run:
             run.lake.note(source.seen(before))
-        return replace(result, reader=before.reader, commit=head, records=before.records)
+        return replace(
+            result,
+            reader=before.reader,
+            commit=head,
+            records=before.records,
+            left_out=before.left_out,
+        )
 
     if head:
         return _in_process(run, source, head)
 
     if before is not None and before.records:
         error = "it has no commit on its branch any more"
-        return replace(result, outcome=FAILED, error=error, hint=READABLE)
+        return replace(result, outcome=FAILED, error=error)
 
     if not run.dry_run:
         run.lake.note(source.seen(before or Repository(source.name)))
@@ -190,12 +222,11 @@ def _head_of(source: Source) -> tuple[str, str]:
     git = Git(here if here.is_dir() else Path.cwd())
     words = ("ls-remote", "--", source.address)
     settings = ("-c", "protocol.ext.allow=never")
+    ask = partial(git.run, *words, settings=settings, variables=without_prompts())
     try:
-        answer = git.run(*words, source.ref, settings=settings)
-        if not answer:
-            answer = git.run(*words, "refs/heads/*", settings=settings)
+        answer = ask(source.ref) or ask("refs/heads/*")
     except GitError as error:
-        return "", f"{source.shown} can't be read: {error.message}"
+        return "", f"{source.shown} can't be read: {error.message}; {READABLE}"
 
     rows = [row.split("\t") for row in answer.decode("utf-8", "replace").splitlines()]
     commits = [commit for commit, ref in rows if ref == source.ref]
@@ -227,6 +258,7 @@ def _in_process(run: _Run, source: Source, head: str) -> Collected:
         "cache": str(run.cache.absolute()),
         "head": head,
         "force": run.force,
+        "code": run.code,
         "dry_run": run.dry_run,
     }
     command = [sys.executable, "-P", "-m", "orbit_fleet.checkout"]
@@ -272,12 +304,13 @@ def _failed(run: _Run, source: Source, before: Repository | None, result: Collec
 def token_settings(sources: Iterable[Source], forge: Forge, api: str) -> dict[str, str]:
     """Return variables by which git gives a forge's token to the forge's own host, and to no other.
 
-    A listing names addresses to clone from, and could name another host.
+    A listing names addresses to clone from, and could name another host. The API may be at a host
+    below that of the forge: `api.forge.example`.
     """
     token = token_of(forge)
-    api_host = host_of(api or forge.api)
+    api_host = host_of(api or forge.api) or ""
     hosts = {host_of(source.address) for source in sources}
-    trusted = sorted(host for host in hosts if host and f".{api_host}".endswith(f".{host}"))
+    trusted = sorted({api_host, api_host.removeprefix("api.")} & hosts)
     if not token or not trusted:
         return {}
 

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_fleet.lake import (
-    FILES,
-    FORM,
     TABLES,
+    TABLES_SQL,
     Lake,
-    folder_of,
     memory_database,
     scan,
 )
@@ -60,14 +58,16 @@ def open_lake(
     if repository is not None:
         refuse_unknown(lake, repository)
 
-    folders = ["*"] if repository is None else [FORM, folder_of(repository)]
     with tempfile.TemporaryDirectory(prefix="orbit-spill-", dir=engine.spill or None) as spill:
         config = {"memory_limit": engine.memory or half_of_memory(), "temp_directory": spill}
         with memory_database(lake, config) as connection:
+            # No file may have a column yet that a newer version added.
+            connection.execute(f"CREATE SCHEMA form; USE form; {TABLES_SQL.read_text('utf-8')}")
+            connection.execute("USE memory.main")
             for table in TABLES:
-                paths = [f"{table}/{folder}/{FILES[table]}" for folder in folders]
-                files = [lake.store.path(path) for path in paths]
-                connection.execute(f"CREATE VIEW lake_{table} AS FROM {scan(files)}")
+                form = f"SELECT NULL AS repository, * FROM form.lake_{table}"
+                files = f"FROM {scan(lake.files(table, repository))}"
+                connection.execute(f"CREATE VIEW lake_{table} AS {form} UNION ALL BY NAME {files}")
 
             connection.execute(VIEWS_SQL.read_text("utf-8"))
             connection.execute(f"CREATE MACRO scope_match(file) AS TABLE {scope_match_sql('file')}")

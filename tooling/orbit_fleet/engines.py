@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from orbit_fleet import spark
 from orbit_fleet.database import DUCKDB, Engine, open_lake
-from orbit_fleet.lake import Lake, damage
-from orbit_registry.snapshot.export import duckdb
+from orbit_fleet.lake import Lake
 from orbit_registry.snapshot.query import QueryResult, ask
 
 MOST_ROWS = 1_000_000
@@ -36,18 +35,14 @@ def answers(
     if engine.name == "spark":
         return spark.answers(lake, questions, rows or MOST_ROWS, engine.address, repository)
 
-    for is_last in (False, True):  # a file may be replaced in the meantime
-        try:
-            with open_lake(lake, repository, engine) as connection:
-                return [
-                    ask(connection, sql, seconds=engine.seconds, rows=rows, hint=HINT)
-                    for sql in questions
-                ]
-        except duckdb.Error as error:
-            if is_last:
-                raise damage(lake, error) from None
+    def read() -> list[QueryResult]:
+        with open_lake(lake, repository, engine) as connection:
+            return [
+                ask(connection, sql, seconds=engine.seconds, rows=rows, hint=HINT)
+                for sql in questions
+            ]
 
-    raise AssertionError
+    return lake.reading(read)
 
 
 def query(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
@@ -80,6 +80,28 @@ FORGES: Mapping[str, Forge] = {
         *_FORM_OF_GITHUB,
     ),
 }
+
+
+def apis_of(arguments: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    """Return the addresses of APIs by forge: each value is one, or `FORGE=ADDRESS`.
+
+    Raises:
+        UsageError: an address names no forge, and the arguments name several or none.
+    """
+    forges = sorted({argument.partition(":")[0] for argument in arguments} & FORGES.keys())
+    result: dict[str, str] = {}
+    for value in values:
+        name, _, address = value.partition("=")
+        if name in FORGES:
+            result[name] = address
+        elif len(forges) == 1:
+            result[forges[0]] = value
+        else:
+            names = " and ".join(forges) or "no forge"
+            hint = "name the forge: --api gitlab=https://git.example.org/api/v4"
+            raise UsageError(f"the sources name {names}, and --api has one address", hint=hint)
+
+    return result
 
 
 class _NoRedirect(HTTPRedirectHandler):

@@ -14,10 +14,10 @@ import contextlib
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote
 
@@ -36,6 +36,7 @@ FORM = "repository=-"
 DIGEST = "orbit_digest"
 """The key of a file's own metadata that holds the hash of its records."""
 ROW_GROUP = 8192
+REPAIR = "`orbit fleet collect`, or `orbit fleet push --force` there,"
 OLD_HINT = "an older Orbit wrote it: `orbit fleet migrate LAKE` brings it up to date"
 _NAME = re.compile(r"[A-Za-z0-9~][A-Za-z0-9._/+~-]{0,199}\Z")
 LONGEST_FOLDER = 240
@@ -43,6 +44,7 @@ LONGEST_FOLDER = 240
 _PARTITION = re.compile(r"/repository=([^/]+)/[^/]+\Z")
 
 Row = Mapping[str, object]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,6 @@ class Repository:
     last_seen_at: str = ""
     records: int = 0
     digest: str = ""
-    inputs: str = ""  # hash of what its records were read from, as git has it
     extends: str = ""  # what it inherits: `acme/decisions 0f3a…`
     reader: str = ""  # `orbit`, or `documents` where it has no records of Orbit
     orbit_version: str = ""
@@ -77,6 +78,9 @@ class Repository:
     error: str = ""  # why it could not be read when it was last seen
     unread_commit: str = ""  # whose records can't be read, so that no one tries again
     source: str = ""  # the list, folder or account of a forge that names it
+    forge: str = ""  # `gitlab`, where the host does not tell
+    left_out: str = ""  # which documents could not be read, and why
+    has_code: bool = False  # its files were searched for what they cite and import
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,6 @@ class Written:
 
     digest: str = ""  # of all
     digests: Mapping[str, str] = field(default_factory=dict)  # of each, by its id
-    documents: tuple[str, ...] = ()  # that they come from
     ids: Mapping[str, str] = field(default_factory=dict)  # by uid, and by document
 
 
@@ -101,6 +104,8 @@ class Lake:
         # With user and password, for another process.
         self.given = self.store.root if self.store.is_local else address
         self.address = self.store.address  # as messages show it
+        self.damaged: dict[str, str] = {}
+        """Repositories with a file that can't be read, and why; readers leave them out."""
 
     def check(self) -> None:
         """Refuse an address where there is no lake.
@@ -147,10 +152,8 @@ class Lake:
         for table in TABLES:
             self._write(table, FORM, FILES[table], [], {})
 
-        with tempfile.TemporaryDirectory() as folder:
-            mark = Path(folder) / MARK
-            mark.write_text(json.dumps({"format": "orbit-lake", "version": 2}) + "\n", "utf-8")
-            self.store.replace(mark, MARK)
+        mark = json.dumps({"format": "orbit-lake", "version": 2})
+        self.store.write(MARK, f"{mark}\n".encode())
 
     def names(self) -> list[str]:
         """Return the repositories of the lake by name."""
@@ -162,30 +165,57 @@ class Lake:
         Raises:
             LakeError: a file is damaged.
         """
-        if not self.names():
-            return []
-
-        return self._read_repositories([self.store.path(f"{REPOSITORIES}/*/*.parquet")])
+        return self.reading(self._read_repositories) if self.names() else []
 
     def repository(self, name: str) -> Repository | None:
         """Return what is known of one repository; None if the lake does not have it."""
-        file = file_of(REPOSITORIES, name)
-        if not self.store.has(file):
+        if not self.store.has(file_of(REPOSITORIES, name)):
             return None
 
         try:
-            return self._read_repositories([self.store.path(file)])[0]
-        except (LakeError, IndexError):
+            return self._read_repositories(name)[0]
+        except (duckdb.Error, IndexError):
             return None  # the next push writes it anew
 
-    def _read_repositories(self, paths: Sequence[str]) -> list[Repository]:
-        with memory_database(self) as connection:
+    def reading(self, read: Callable[[], Result]) -> Result:
+        """Return what a function reads of the lake's files without those that are damaged, which
+        `damaged` names.
+
+        Raises:
+            LakeError: an error is not one of a repository's file.
+        """
+        tried: set[str] = set()
+        while True:
             try:
-                connection.execute(f"FROM {scan(paths)}")
-                names = [column[0] for column in connection.description or ()]
-                rows = connection.fetchall()
+                return read()
             except duckdb.Error as error:
-                raise damage(self, error) from None
+                name = _damaged_in(error)
+                if name == "-" or name in self.damaged:
+                    raise damage(self, error) from None
+
+                if name in tried:  # another process may have replaced the file the first time
+                    self.damaged[name] = str(error).splitlines()[0]
+
+                tried.add(name)
+
+    def files(self, table: str, repository: str | None = None) -> list[str]:
+        """Return what DuckDB reads a table from: all of it, or one repository."""
+        form = f"{table}/{FORM}/{FILES[table]}"
+        names = [f"{table}/*/{FILES[table]}"]
+        if repository is not None:
+            file = file_of(table, repository)
+            names = [form, file] if self.store.has(file) else [form]
+        elif self.damaged:
+            damaged = {file_of(table, name) for name in self.damaged}
+            names = [name for name in self.store.names(table) if name not in damaged]
+
+        return [self.store.path(name) for name in names]
+
+    def _read_repositories(self, repository: str | None = None) -> list[Repository]:
+        with memory_database(self) as connection:
+            connection.execute(f"FROM {scan(self.files(REPOSITORIES, repository))}")
+            names = [column[0] for column in connection.description or ()]
+            rows = connection.fetchall()
 
         fields_of_rows = [dict(zip(names, row, strict=True)) for row in rows]
         result = [_repository_of(each) for each in fields_of_rows]
@@ -211,10 +241,9 @@ class Lake:
                 return Written()
 
         ids = {document: record_id for record_id, _, _, document in rows if document}
-        documents = tuple(sorted(ids))
         ids.update((uid, record_id) for record_id, _, uid, _ in rows)
         digests = {record_id: digest for record_id, digest, _, _ in rows}
-        return Written(str(whole[0]) if whole else "", digests, documents, ids)
+        return Written(str(whole[0]) if whole else "", digests, ids)
 
     def write(self, repository: Repository, records: Sequence[Row]) -> None:
         """Write the records of a repository, then what is known of it."""
@@ -255,7 +284,7 @@ class Lake:
                 f"COPY (FROM lake_{table}) TO {quoted(str(file))} "
                 f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP}{own})"
             )
-            self.store.replace(file, f"{table}/{folder}/{file_name}")
+            self.store.write(f"{table}/{folder}/{file_name}", file.read_bytes())
 
 
 def scan(paths: Sequence[str]) -> str:
@@ -284,13 +313,18 @@ def memory_database(
 def damage(lake: Lake, error: duckdb.Error) -> LakeError:
     """Return an error that names the repository of a damaged file, and what repairs it."""
     text = str(error).splitlines()[0]
-    match = re.search(r"repository=([^/'\"]+)/", text)
-    if match is None:
+    name = _damaged_in(error)
+    if name == "-":
         return LakeError(f"{lake.address}: {text}", hint="see that you may read the lake")
 
-    name = unquote(match[1])
-    hint = "`orbit fleet push --force` there, or `orbit fleet collect --force`, writes it anew"
-    return LakeError(f"{lake.address}: the file of {name} is damaged: {text}", hint=hint)
+    message = f"{lake.address}: the file of {name} is damaged: {text}"
+    return LakeError(message, hint=f"{REPAIR} writes it anew")
+
+
+def _damaged_in(error: duckdb.Error) -> str:
+    """Return the repository whose file an error names; `-` for none."""
+    match = re.search(r"repository=([^/'\"]+)/", str(error))
+    return unquote(match[1]) if match else "-"
 
 
 def folder_of(repository: str) -> str:

@@ -75,3 +75,13 @@ def git_settings(settings: Mapping[str, str]) -> dict[str, str]:
         variables[f"GIT_CONFIG_VALUE_{number}"] = value
 
     return variables
+
+
+def without_prompts() -> dict[str, str]:
+    """Return variables by which ssh asks for no password: no one may be there to answer, or several
+    repositories ask at once.
+    """
+    if {"GIT_SSH", "GIT_SSH_COMMAND"} & os.environ.keys():
+        return {}
+
+    return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}

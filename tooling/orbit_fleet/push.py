@@ -15,7 +15,7 @@ from pathlib import Path
 from orbit_fleet.lake import Lake, Repository, valid_repository
 from orbit_fleet.names import origin_of, repository_name, source_repository
 from orbit_fleet.rows import PARTS, Row, lake_rows
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.workspace.config import without_user
 from orbit_registry.workspace.files import TEMPORARY
@@ -55,6 +55,22 @@ class PushResult:
             "records_removed": self.removed,
         }
 
+    def text(self, dry_run: bool) -> str:
+        """Return the result for people."""
+        state = self.repository
+        name = f"{state.repository} at {state.commit[:12]}"
+        total = plural(state.records, "record")
+        if self.outcome == UNCHANGED:
+            return f"{name}: nothing changed, {total} in the lake"
+
+        if self.outcome == OLDER:
+            return f"{name}: the lake has this newer commit; --force pushes the older one"
+
+        would = "would be " if dry_run else ""
+        done = f"{plural(self.changed, 'record')} {would}written, {self.removed} removed"
+        rows = ", ".join(f"{count} in {table}" for table, count in self.rows.items()) or "none"
+        return f"{name}: {done}, {total} in all\nrows: {rows}"
+
 
 def push(
     workspace: Workspace,
@@ -74,47 +90,7 @@ def push(
     name = valid_repository(repository or repository_name(workspace))
     commit_name, committed_at = commit_of(workspace, commit)
     state = state_of(workspace, name, commit_name, committed_at)
-    before = lake.repository(name)
-    if before is not None and not force and not before.error:
-        written = lake.written(name)
-        inputs = inputs_of(workspace, commit_name, written.documents)
-        is_newer = committed_at >= before.committed_at and before.origin == state.origin
-        # A push that was killed may have left the records of another commit.
-        is_whole = written.digest == before.digest
-        if is_whole and inputs and inputs == before.inputs and is_newer:
-            return _seen_again(lake, before, state, dry_run=dry_run)
-
-    records = lake_rows(workspace, commit=commit_name, origin=state.origin)
-    documents = sorted({str(row["source_path"]) for row in records if row["source_path"]})
-    state = replace(state, inputs=inputs_of(workspace, commit_name, documents))
-    return put(lake, state, records, force=force, dry_run=dry_run)
-
-
-def _seen_again(lake: Lake, before: Repository, state: Repository, *, dry_run: bool) -> PushResult:
-    """Note a newer commit in which no file of a record changed."""
-    seen = replace(
-        before,
-        commit=state.commit,
-        committed_at=state.committed_at,
-        last_seen_at=state.last_seen_at,
-    )
-    if not dry_run:
-        with _turn(lake, before.repository):
-            lake.note(seen)
-
-    return PushResult(seen, UNCHANGED, {"records": before.records})
-
-
-def inputs_of(workspace: Workspace, commit: str, documents: Sequence[str]) -> str:
-    """Return a hash of the files that records are read from, as git has them at a commit;
-    "" if git does not know it.
-    """
-    paths = [".orbit", workspace.config.adr.folder, *documents]
-    listed = workspace.git.run("ls-tree", commit, "--", *paths, check=False)
-    if not listed:
-        return ""
-
-    return hashlib.sha256(version("orbit-registry").encode() + listed).hexdigest()
+    return put(lake, state, lake_rows(workspace, state), force=force, dry_run=dry_run)
 
 
 def put(
@@ -227,6 +203,7 @@ def state_of(workspace: Workspace, name: str, commit: str, committed_at: str) ->
     extends = [
         f"{source_repository(each)} {each.digest[7:19]}" for each in workspace.config.extends
     ]
+    forge = str(workspace.config.setting("site", "forge") or "")
     return Repository(
         repository=name,
         address=without_user(git.origin() or ""),
@@ -241,6 +218,8 @@ def state_of(workspace: Workspace, name: str, commit: str, committed_at: str) ->
         reader="orbit",
         orbit_version=version("orbit-registry"),
         first_commit=first_commit(git),
+        forge=forge.removeprefix("auto"),
+        has_code=True,
     )
 
 

@@ -7,11 +7,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 
+from orbit_fleet.lake import Repository
 from orbit_fleet.names import source_repository
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.adr.options import chosen_option
 from orbit_registry.formats.adr.sentence import sentence_of
-from orbit_registry.formats.hosting import forge_of
+from orbit_registry.formats.hosting import Forge, forge_of
 from orbit_registry.formats.wording import SMALL_WORDS
 from orbit_registry.judgements.contradicts import A_NUMBER, position_of
 from orbit_registry.model.ids import OVERRIDES
@@ -27,6 +28,8 @@ Row = dict[str, object]
 
 USES, REJECTS = "uses", "rejects"
 """Axes of names that decisions take and that they rejected."""
+CITED, IMPORTED = "cited", "imported"
+"""Axes of files that cite a record, and that import what it is about."""
 PARTS = ("scopes", "links", "votes", "rejected")
 """The lists in the row of a record."""
 _TELLING_TERMS = 12
@@ -60,18 +63,18 @@ def refuse_unread(reading: Reading, label: str = "") -> None:
     )
 
 
-def lake_rows(workspace: Workspace, *, commit: str, origin: str) -> list[Row]:
-    """Return a row for each record that others may read, in the order of their ids.
-
-    `origin` is host and path of the remote, and with `commit` gives the address of each document.
+def lake_rows(workspace: Workspace, state: Repository) -> list[Row]:
+    """Return a row for each record that others may read, in the order of their ids; what is known
+    of the repository gives the address of each document.
     """
     reading = Reading(workspace)
     refuse_unread(reading)
     unfiltered = not workspace.config.publish.is_set
-    rows = shared_rows(workspace, reading, unfiltered=unfiltered, only_shown=True)
-    records = _records(workspace, rows, commit, origin)
+    rows = shared_rows(workspace, reading, unfiltered=unfiltered, only_shown=True, is_export=True)
+    records = _records(workspace, rows, state)
 
     _add_scopes(rows, records)
+    _add_code(rows, records)
     _add_names(workspace, rows, records)
     _add_votes(rows, records)
     _add_links(workspace, rows, records)
@@ -84,17 +87,20 @@ def lake_rows(workspace: Workspace, *, commit: str, origin: str) -> list[Row]:
 
 
 def _read(rows: Rows, table: str) -> Iterator[Row]:
-    return map(json.loads, rows.shared.get(table, ()))
+    return map(json.loads, rows.of(table))
 
 
-def _records(workspace: Workspace, rows: Rows, commit: str, origin: str) -> dict[str, Row]:
+def forge_in(state: Repository, folder: str) -> Forge:
+    """Return the forge of a repository, whose links lead to the commit that was read; paths begin
+    at a folder.
+    """
+    address = f"https://{state.origin}" if state.origin else None
+    return forge_of(address, None, state.commit, state.forge or "auto", folder)
+
+
+def _records(workspace: Workspace, rows: Rows, state: Repository) -> dict[str, Row]:
     """Return the rows of the records by id, with empty lists."""
-    forge = forge_of(
-        f"https://{origin}" if origin else None,
-        None,
-        commit,
-        folder=workspace.git.prefix,
-    )
+    forge = forge_in(state, workspace.git.prefix)
 
     result: dict[str, Row] = {}
     for row in _read(rows, "records"):
@@ -145,6 +151,24 @@ def _add_scopes(rows: Rows, records: Mapping[str, Row]) -> None:
 
     for row in _read(rows, "tags"):
         _put(records, "scopes", {**row, "value": row["tag"]})
+
+
+def _add_code(rows: Rows, records: Mapping[str, Row]) -> None:
+    """Add the files that cite a record, and those that import what it is about."""
+    for row in _read(rows, "code_citations"):
+        cited = row["cited_id"] or row["record_id"]
+        entry = {"record_id": row["record_id"], "axis": CITED, "anchor": row["path"]}
+        _put(records, "scopes", {**entry, "value": f"cites {cited}"})
+
+    users: dict[str, list[str]] = {}
+    for row in _read(rows, "tags"):
+        if row["axis"] == USES:
+            users.setdefault(str(row["tag"]), []).append(str(row["record_id"]))
+
+    for row in _read(rows, "imports"):
+        for record_id in users.get(str(row["package"]), ()):
+            entry = {"record_id": record_id, "axis": IMPORTED, "anchor": row["path"]}
+            _put(records, "scopes", {**entry, "value": f"uses {row['package']}"})
 
 
 def _add_names(workspace: Workspace, rows: Rows, records: Mapping[str, Row]) -> None:
@@ -205,7 +229,7 @@ def _add_terms(rows: Rows, records: Mapping[str, Row]) -> None:
     """Add what words count in all texts of a record, by which a search finds it."""
     counts: dict[str, Counter[str]] = {record_id: Counter() for record_id in records}
     forms: dict[str, dict[str, str]] = {record_id: {} for record_id in records}
-    for text in map(json.loads, rows.shared.get(TEXTS, ())):
+    for text in map(json.loads, rows.of(TEXTS)):
         record_id = text["record_id"]
         if record_id in records:
             counts[record_id].update(dict(zip(text["terms"], text["counts"], strict=True)))

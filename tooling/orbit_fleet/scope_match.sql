@@ -1,4 +1,4 @@
--- The records of all repositories whose scope covers a file, which is $file here. DuckDB and Spark read this text. A glob begins
+-- The records of all repositories whose scope covers a file, whose names it imports or which it cites, which is $file here. DuckDB and Spark read this text. A glob begins
 -- with a fixed part, its anchor; what that does not say is in its extension, its depth and its regular expression.
 WITH candidates AS (
     SELECT
@@ -18,11 +18,20 @@ WITH candidates AS (
     FROM candidates
     -- A regular expression is compiled for each row that gets here.
     WHERE CASE WHEN is_candidate THEN regex IS NULL OR REGEXP_MATCHES($file, CONCAT('^(?:', regex, ')\z')) ELSE false END
-), matches AS (
-    SELECT repository, record_id, ARG_MIN("value", "position") AS pattern
+    UNION ALL
+    SELECT repository, record_id, 1000000, "value", false FROM scopes WHERE axis = 'imported' AND anchor = $file
+), covering AS (
+    SELECT repository, record_id, ARG_MIN("value", "position") AS pattern, 1 AS step
     FROM hits
     GROUP BY repository, record_id
     HAVING MAX(CASE WHEN "exclude" THEN 1 ELSE 0 END) = 0
+    UNION ALL
+    -- A file that a scope excludes may still cite it.
+    SELECT repository, record_id, "value", 2 FROM scopes WHERE axis = 'cited' AND anchor = $file
+), matches AS (
+    SELECT repository, record_id, ARG_MIN(pattern, step) AS pattern
+    FROM covering
+    GROUP BY repository, record_id
 )
 SELECT r.repository, r.id, r.kind, r.phase, r.title, m.pattern
 FROM matches AS m

@@ -26,7 +26,9 @@ SEARCH_SQL = Path(__file__).with_name("search.sql")
 MOST_WORDS = 20
 _SHOWN = "SELECT repository, id, kind, title, status, date, author, url, body FROM records"
 COLUMNS = ("repository", "id", "kind", "title", "status", "sentence", "url")
-NO_CITATIONS = "a lake has no code: `orbit explain` in a checkout also knows what the file cites"
+NO_CITATIONS = (
+    "the lake does not know what the file cites and imports: `orbit fleet collect --code` reads it"
+)
 
 
 def search(
@@ -116,13 +118,17 @@ def hits_text(answer: QueryResult) -> str:
     return "\n".join(hits) or "nothing found"
 
 
-def matches_text(answer: QueryResult) -> str:
-    """Return what applies to a file for people: each record with the glob that matches."""
+def matches_text(lake: Lake, repository: str, answer: QueryResult) -> str:
+    """Return what applies to a file for people: each record with what leads to it."""
     lines = [f"{record_id} {title} ({pattern})" for record_id, _, title, pattern in answer.rows]
     if not lines:
-        lines.append("no record has a scope with this file")
+        lines.append("no record applies to this file")
 
-    return "\n".join([*lines, "", NO_CITATIONS])
+    state = lake.repository(repository)
+    if state is None or not state.has_code:
+        lines += ["", NO_CITATIONS]
+
+    return "\n".join(lines)
 
 
 def record_text(answer: QueryResult) -> str:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 from orbit_fleet.forges import FORGES, listing
 from orbit_fleet.lake import Repository, valid_repository
 from orbit_fleet.names import origin_in, path_in, public
 from orbit_registry.errors import LakeError, UsageError
+from orbit_registry.formats.hosting import FORMS
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.votes import format_time
@@ -23,7 +25,7 @@ LARGEST = 8 << 20
 """Bytes of a list of repositories."""
 DEEPEST = 3
 """Folders between a folder of checkouts and a checkout."""
-KEYS = ("address", "name", "branch", "folder")
+KEYS = ("address", "name", "branch", "folder", "forge")
 LISTED = ("remote", "forge_id", "is_fork", "is_archived")
 """What a forge or a checkout says besides."""
 _REFUSED = re.compile(r"-|ext::|fd::", re.IGNORECASE)
@@ -48,6 +50,7 @@ class Source:
     name: str  # its name in the lake
     branch: str = ""  # "" for its default branch
     folder: str = ""  # of its decisions, if the importer would not look there
+    forge: str = ""  # `gitlab`, where the host does not tell
     remote: str = ""  # of a checkout: where it was cloned from
     forge_id: str = ""
     is_fork: bool = False
@@ -80,6 +83,7 @@ class Source:
             row,
             address=self.shown,
             origin=self.origin,
+            forge=self.forge or row.forge,
             first_seen_at=row.first_seen_at or now,
             last_seen_at=now,
             orbit_version=version("orbit-registry"),
@@ -109,11 +113,13 @@ class Sources:
     """The lists, folders and accounts that were read."""
 
 
-def sources_in(arguments: Sequence[str], *, api: str = "") -> Sources:
+def sources_in(
+    arguments: Sequence[str], *, apis: Mapping[str, str] = MappingProxyType({})
+) -> Sources:
     """Return the repositories that arguments name, and the entries that can't be used.
 
     An argument is a file (YAML, JSON, or an address a line), a folder with checkouts, or an account
-    of a forge: `github:acme`, `gitlab:acme/platform`, `gitea:acme` with the address of its `api`.
+    of a forge: `github:acme`, `gitlab:acme/platform`, `gitea:acme`; `apis` has their addresses.
     A forge that does not answer is a problem, and the other arguments are read.
 
     Raises:
@@ -122,6 +128,7 @@ def sources_in(arguments: Sequence[str], *, api: str = "") -> Sources:
     result = Sources()
     by_name: dict[str, Source] = {}
     for argument in arguments:
+        api = apis.get(argument.partition(":")[0], "")
         origin = origin_name(argument, api)
         try:
             entries = list(_entries(argument, api))
@@ -168,7 +175,7 @@ def _entries(argument: str, api: str) -> Iterator[Source | Problem]:
     path = from_home(Path(argument))
     if forge in FORGES and account and not path.exists():
         for listed in listing(forge, account, api):
-            yield _source(listed, argument)
+            yield _source({**listed, "forge": forge}, argument)
     elif path.is_dir():
         yield from _checkouts(path)
     elif path.is_file():
@@ -250,8 +257,8 @@ def _source(
     if wrong:
         return Problem(where, f"{wrong[0]} is no text")
 
-    address, name, branch, folder = (str(texts[key]).strip() for key in KEYS)
-    problem = _problem_of(address, branch, folder)
+    address, name, branch, folder, forge = (str(texts[key]).strip() for key in KEYS)
+    problem = _problem_of(address, branch, folder, forge)
     if problem:
         return Problem(where, problem)
 
@@ -268,6 +275,7 @@ def _source(
         name=name,
         branch=branch,
         folder=folder.strip("/"),
+        forge=forge,
         remote=str(fields.get("remote") or ""),
         forge_id=str(fields.get("forge_id") or ""),
         is_fork=fields.get("is_fork") is True,
@@ -275,7 +283,7 @@ def _source(
     )
 
 
-def _problem_of(address: str, branch: str, folder: str) -> str:
+def _problem_of(address: str, branch: str, folder: str, forge: str) -> str:
     """Return why the fields of an entry can't be used; no message has what may be a secret."""
     if not address or _REFUSED.match(address) or _CONTROL.search(address):
         return f"{public(address)!r} is no address of a repository"
@@ -289,5 +297,8 @@ def _problem_of(address: str, branch: str, folder: str) -> str:
 
     if folder.startswith("/") or _PART.search(folder) or _CONTROL.search(folder):
         return f"{folder!r} is no folder of a repository"
+
+    if forge and forge not in FORMS:
+        return f"{forge!r} is no forge; there is {', '.join(FORMS)}"
 
     return ""

@@ -6,14 +6,13 @@ import contextlib
 import os
 import posixpath
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import LakeError, OrbitError, UsageError
 from orbit_registry.workspace.config import without_user
-from orbit_registry.workspace.files import TEMPORARY, sync_folder
+from orbit_registry.workspace.files import TEMPORARY, write_atomic
 
 _USER = re.compile(r"(?:(?<=//)|^)([^/\s]*:[^/\s]*)(?=@)")
 """User and password in an address: `s3://KEY:SECRET@bucket`, `ada:secret@host:path`."""
@@ -109,15 +108,14 @@ class Store:
                 error.__traceback__ = None  # it has this frame, which would keep the lake open
                 return None
 
-    def replace(self, file: Path, name: str) -> None:
-        """Put a file into the lake under a name; readers see the old file or the new one, whole."""
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file of the lake; readers see the old one or the new one, whole."""
         target = posixpath.join(self.root, name)
         with self.reported():
-            if not self.is_local:
-                self.files.put_file(str(file), target)
-                return
-
-            _replace(file, Path(target))
+            if self.is_local:
+                write_atomic(Path(target), content)
+            else:
+                self.files.pipe_file(target, content)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are gone are no error."""
@@ -161,19 +159,3 @@ class Store:
             reason = self._without_user(error) or type(error).__name__
             hint = "is the address right, may you write there, and is there space?"
             raise LakeError(f"{self.address}: {reason}", hint=hint) from None
-
-
-def _replace(file: Path, target: Path) -> None:
-    """Copy a file next to its name and rename it: no reader sees a part."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{TEMPORARY}{target.name[:100]}-{os.urandom(4).hex()}")
-    try:
-        with file.open("rb") as content, temporary.open("xb") as copy:
-            shutil.copyfileobj(content, copy, 1 << 20)
-            copy.flush()
-            os.fsync(copy.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-    sync_folder(target.parent)

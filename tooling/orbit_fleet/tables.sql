@@ -68,5 +68,8 @@ CREATE TABLE lake_repositories (
     renamed_from VARCHAR,
     error VARCHAR,
     unread_commit VARCHAR,
-    source VARCHAR
+    source VARCHAR,
+    forge VARCHAR,
+    left_out VARCHAR,
+    has_code BOOLEAN
 );

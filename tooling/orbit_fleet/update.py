@@ -25,6 +25,7 @@ from orbit_registry.errors import (
     UsageError,
     WorkspaceNotFoundError,
     did_you_mean,
+    plural,
 )
 from orbit_registry.formats.links import path_from_root, split_link
 from orbit_registry.formats.markdown import parse_markdown
@@ -33,6 +34,7 @@ from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record import BODY
+from orbit_registry.operations.citation_rewrite import spliced
 from orbit_registry.operations.citations import in_text
 from orbit_registry.repository.codec import decode_record, list_in, mapping_in, ordered
 from orbit_registry.repository.guard import UPDATE, write_step
@@ -74,6 +76,22 @@ class Update:
     def as_data(self) -> dict[str, object]:
         """Return the update as JSON shows it."""
         return asdict(self)
+
+    def text(self) -> str:
+        """Return the update for people: counts, the ids that changed, the new digest."""
+        name, total = self.name, plural(self.records, "record")
+        if self.through:
+            name += f" through {' and '.join(self.through)}"
+
+        if self.digest == self.before and not (self.added or self.changed or self.gone):
+            return f"{name}: nothing changed, {total}"
+
+        counts = f"{len(self.added)} added, {len(self.changed)} changed, {len(self.gone)} gone"
+        lines = [f"{name}: {counts}, {total} in all"]
+        for mark, ids in (("+", self.added), ("~", self.changed), ("-", self.gone)):
+            lines += [f"  {mark} {self.name}:{record_id}" for record_id in ids]
+
+        return "\n".join([*lines, f"  {self.digest}"])
 
 
 Files = Mapping[str, str]
@@ -422,7 +440,7 @@ def _with_links(text: str, origin: str, path: str, copies: Mapping[str, str]) ->
     """Return a text in which links to files of the source lead to their copies;
     others are their words alone.
     """
-    edits: list[tuple[int, int, str]] = []
+    edits = {}
     for link in parse_markdown(text).links if "]" in text else ():
         if _ELSEWHERE.match(link.target):
             continue
@@ -434,22 +452,17 @@ def _with_links(text: str, origin: str, path: str, copies: Mapping[str, str]) ->
         else:
             span, words = link.span, link.text
 
-        edits.append((span.start, span.end, words))
+        # A picture in a link that is words alone goes with it.
+        edits[span.start, span.end] = words
 
-    pieces, end = [], 0
-    for start, stop, words in sorted(edits):
-        if start >= end:  # a picture in a link that is words alone went with it
-            pieces += [text[end:start], words]
-            end = stop
-
-    return "".join([*pieces, text[end:]])
+    return spliced(text, edits)
 
 
 def _cited(kinds: KindTable, source: str, ids: Mapping[str, object], text: str) -> str:
     """Return a text in which copied records are cited by the ids that they have here."""
-    pieces, end = [], 0
+    edits = {}
     for citation in in_text(text, "record.md", kinds.id_forms):
         if citation.id in ids:
-            pieces += [text[end : citation.span.start], f"{source}:"]
-            end = citation.span.start
-    return "".join([*pieces, text[end:]])
+            edits[citation.span.start, citation.span.start] = f"{source}:"
+
+    return spliced(text, edits)

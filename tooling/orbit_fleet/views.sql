@@ -1,16 +1,31 @@
 -- The views that questions are asked of. DuckDB and Spark read this text.
 
--- A fork has the first commit of another repository: of those with one first commit, the first that was seen counts.
+-- A fork has the first commit of another repository: of those with one first commit, the first that was seen counts. Two
+-- folders of one repository are two projects; a member without a folder is the whole repository.
+CREATE TEMPORARY VIEW originals AS
+SELECT
+    m.repository, m.first_commit, m.folder, CASE WHEN m.origin <> '' THEN m.origin ELSE m.address END AS place,
+    ROW_NUMBER() OVER (
+        PARTITION BY m.first_commit ORDER BY CASE WHEN m.is_fork THEN 1 ELSE 0 END, m.first_seen_at, m.repository
+    ) AS turn
+FROM lake_repositories AS m
+WHERE m.first_commit <> '';
+
+CREATE TEMPORARY VIEW copies AS
+SELECT m.repository, MIN_BY(o.repository, o.turn) AS copy_of
+FROM originals AS m
+JOIN originals AS o ON o.first_commit = m.first_commit AND o.turn < m.turn
+WHERE o.folder = m.folder OR o.place <> m.place AND (o.folder = '' OR m.folder = '')
+GROUP BY m.repository;
+
 CREATE TEMPORARY VIEW repositories AS
 SELECT
     m.repository, m.commit, m.committed_at, m.pushed_at, m.records, m.extends, m.schema_version, m.address, m.folder,
     m.first_seen_at, m.last_seen_at, m.reader, m.orbit_version, m.first_commit, m.is_fork, m.is_archived, m.is_expected,
-    m.renamed_from, m.error,
-    ROW_NUMBER() OVER (
-        PARTITION BY CASE WHEN m.first_commit <> '' THEN m.first_commit ELSE m.repository END, m.folder
-        ORDER BY CASE WHEN m.is_fork THEN 1 ELSE 0 END, m.first_seen_at, m.repository
-    ) > 1 AS is_copy
-FROM lake_repositories AS m;
+    m.renamed_from, m.error, COALESCE(m.left_out, '') AS left_out, COALESCE(m.has_code, false) AS has_code,
+    COALESCE(c.copy_of, '') AS copy_of, c.copy_of IS NOT NULL AS is_copy
+FROM lake_repositories AS m
+LEFT JOIN copies AS c ON c.repository = m.repository;
 
 CREATE TEMPORARY VIEW records AS
 SELECT

@@ -17,7 +17,7 @@ MakeRepository = Callable[..., Path]
 PUSHES = 64
 RUN_ALL = """
 import json, os, sys
-import orbit_fleet.commands
+import orbit_fleet.operations
 from orbit_registry.doors.cli.main import run
 children = []
 for folder, *words in json.loads(sys.argv[1]):

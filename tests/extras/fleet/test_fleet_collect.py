@@ -19,7 +19,7 @@ from tests.extras.fleet.conftest import ask
 from tests.files import commit, make_workspace, write, write_record
 
 from orbit_fleet.collect import token_settings
-from orbit_fleet.forges import FORGES
+from orbit_fleet.forges import FORGES, apis_of
 from orbit_fleet.sources import Problem, Source, sources_in
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
@@ -511,7 +511,7 @@ def test_an_account_of_a_forge_is_listed_page_by_page(
         listed(name, f"acme/r{number}", f"https://x.example/r{number}", number, fork=number == 2)
         for number in range(5)
     ]
-    read = sources_in([f"{name}:acme"], api=forge)
+    read = sources_in([f"{name}:acme"], apis={name: forge})
     sources = read.repositories
     assert read.problems == []
     assert sorted(source.name for source in sources) == [f"acme/r{number}" for number in range(5)]
@@ -522,7 +522,8 @@ def test_an_account_of_a_forge_is_listed_page_by_page(
 
 def test_an_account_may_be_a_person_and_may_be_missing(forge: str, tmp_path: Path) -> None:
     Pages.entries = [listed("github", "ada/r0", "https://x.example/r0", 0)]
-    assert [each.name for each in sources_in(["github:ada"], api=forge).repositories] == ["ada/r0"]
+    read = sources_in(["github:ada"], apis={"github": forge})
+    assert [each.name for each in read.repositories] == ["ada/r0"]
     words = ("fleet", "collect", "github:nobody", "--lake", "lake", "--api", forge)
     assert "has no account 'nobody'" in orbit(tmp_path, *words, code=2)
 
@@ -564,6 +565,138 @@ def test_a_token_goes_to_the_forge_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         "http.https://github.com/.extraHeader"
     ]
     assert token_settings(sources[1:], FORGES["github"], "") == {}
+
+
+@pytest.mark.parametrize(
+    ("api", "address", "is_trusted"),
+    [
+        ("https://git.corp.example/api/v3", "https://git.corp.example/acme/shop", True),
+        ("https://api.corp.example", "https://corp.example/acme/shop", True),
+        ("https://git.corp.example/api/v3", "https://corp.example/acme/shop", False),
+        ("https://api.corp.example", "https://example/acme/shop", False),
+        ("https://api.corp.example", "https://git.corp.example/acme/shop", False),
+    ],
+)
+def test_a_token_goes_to_no_domain_above_the_forge(
+    monkeypatch: pytest.MonkeyPatch, api: str, address: str, is_trusted: bool
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "t0ken")
+    assert bool(token_settings([Source(address, "r")], FORGES["github"], api)) == is_trusted
+
+
+ADDRESS = "https://git.example/api/v4"
+
+
+@pytest.mark.parametrize(
+    ("accounts", "addresses", "apis"),
+    [
+        (["gitlab:acme"], [ADDRESS], {"gitlab": ADDRESS}),
+        (["gitlab:acme", "gitlab:bank", "list.txt"], [ADDRESS], {"gitlab": ADDRESS}),
+        (["github:acme", "gitlab:acme"], [f"gitlab={ADDRESS}"], {"gitlab": ADDRESS}),
+        (["gitea:acme"], [f"{ADDRESS}?a=b"], {"gitea": f"{ADDRESS}?a=b"}),
+        (["github:acme"], [], {}),
+    ],
+)
+def test_an_address_of_an_api_is_for_one_forge(
+    accounts: list[str], addresses: list[str], apis: dict[str, str]
+) -> None:
+    assert apis_of(accounts, addresses) == apis
+
+
+def test_an_address_for_two_forges_is_refused(tmp_path: Path) -> None:
+    words = ("github:acme", "gitlab:acme", "--api", ADDRESS, "--lake", "lake")
+    text = orbit(tmp_path, "fleet", "collect", *words, code=2)
+    assert "the sources name github and gitlab" in text
+
+
+def test_ssh_asks_for_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ssh = tmp_path / "bin/ssh"
+    write(tmp_path, "bin/ssh", f'#!/bin/sh\necho "$@" >> {tmp_path}/words\nexit 1\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
+    write(tmp_path, "list.txt", "ssh://git@forge.example/acme/shop\n")
+    collect(tmp_path, "list.txt", "--lake", "lake", code=1)
+    assert "BatchMode=yes" in (tmp_path / "words").read_text("utf-8")
+
+
+def test_documents_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    root = repository(tmp_path / "repos", "shop")
+    plain(root)
+    decision = "Status: Accepted\n\n## Decision\n\nWe do.\n"
+    (root / "docs/adr/0003-x.md").write_bytes(f"# 3. Größe\n\n{decision}".encode("latin-1"))
+    (root / "docs/adr/0004-x.md").write_text(f"# 4. Long\n\n{decision}{'a ' * 3_000_000}", "utf-8")
+    (root / "NOTES.md").write_bytes("# Größe\n".encode("latin-1"))
+    commit(root)
+    for _ in range(2):  # as read, and as unchanged
+        (shop,) = collect(tmp_path, "repos", "--lake", "lake")["repositories"]
+        assert shop["records"] == 2
+        assert shop["left_out"].startswith("docs/adr/0003-x.md: 1:8: not valid UTF-8")
+        assert shop["left_out"].endswith("; and 1 other")
+
+    text = orbit(tmp_path, "fleet", "report", "members", "--lake", "lake", "--format", "json")
+    assert json.loads(text)["data"][0]["rows"][0]["state"] == "documents left out"
+
+
+@pytest.mark.parametrize("table", ["records", "repositories"])
+def test_the_next_collection_mends_a_damaged_file(tmp_path: Path, table: str) -> None:
+    for name in ("one", "two"):
+        root = repository(tmp_path / "repos", name)
+        plain(root)
+        commit(root)
+
+    collect(tmp_path, "repos", "--lake", "lake")
+    (file,) = tmp_path.glob(f"lake/{table}/*one/*.parquet")
+    file.write_bytes(file.read_bytes()[:100])
+    orbit(tmp_path, "fleet", "query", STATE, "--lake", "lake", code=1)
+    collect(tmp_path, "repos", "--lake", "lake")
+    assert len(ask(tmp_path / "lake", STATE)) == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [("forge: gitlab", "/acme/one/-/blob/"), ("forge: gitea", "/acme/one/src/commit/"), ("", None)],
+)
+def test_a_forge_that_its_host_does_not_tell_has_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, part: str | None
+) -> None:
+    root = repository(tmp_path, "one")
+    decide(root, 1, "Use one")
+    commit(root)
+    address = "https://corp.example/acme/one"
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{root}.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", address)
+    write(tmp_path, "list.yaml", f"- address: {address}\n  {key}\n")
+    collect(tmp_path, "list.yaml", "--lake", "lake")
+    (url,) = (row["url"] for row in ask(tmp_path / "lake", "SELECT url FROM records"))
+    assert (url is None) if part is None else part in url
+
+
+@pytest.mark.parametrize(
+    ("folders", "copies"),
+    [
+        (("", "docs/adr"), {"two": "one"}),
+        (("docs/adr", ""), {"two": "one"}),
+        (("docs/adr", "docs/adr"), {"two": "one"}),
+        (("docs/adr", "docs/rfc"), {}),
+    ],
+)
+def test_a_fork_is_told_where_one_has_a_folder(
+    tmp_path: Path, folders: tuple[str, str], copies: dict[str, str]
+) -> None:
+    root = repository(tmp_path, "one")
+    plain(root)
+    (root / "docs/rfc").mkdir()
+    (root / "docs/rfc/0001-x.md").write_bytes((root / "docs/adr/0001-x.md").read_bytes())
+    commit(root)
+    subprocess.run(["git", "clone", "-q", root, tmp_path / "two"], check=True)
+    for name, folder in zip(("one", "two"), folders, strict=True):
+        entry = {"address": name, "name": name, "folder": folder}
+        write(tmp_path, "list.json", json.dumps([entry]))
+        collect(tmp_path, "list.json", "--lake", "lake")
+
+    rows = ask(tmp_path / "lake", "SELECT repository, copy_of FROM repositories WHERE is_copy")
+    assert {row["repository"]: row["copy_of"] for row in rows} == copies
 
 
 def test_git_sends_a_token_once_for_two_accounts(

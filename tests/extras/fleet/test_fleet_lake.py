@@ -198,7 +198,7 @@ def test_a_query_reads_the_lake_alone(make_repository: MakeRepository, tmp_path:
     assert ask(lake, "SELECT 'copy' AS word;") == [{"word": "copy"}]
 
 
-def test_a_damaged_file_is_named_and_a_push_repairs_it(
+def test_a_damaged_file_hides_no_other_one_and_a_push_repairs_it(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
@@ -209,6 +209,7 @@ def test_a_damaged_file_is_named_and_a_push_repairs_it(
         file.write_bytes(b"PAR1")
         message = orbit(shop, "fleet", "query", STATE, "--lake", str(lake), code=1)
         assert "the file of shop is damaged" in message
+        assert "bank        ADR-0001" in message
         assert push(shop, lake)["outcome"] == "pushed"
         assert len(ask(lake, STATE)) == 4
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.acceptance.conftest import orbit
 from tests.extras.fleet.conftest import MakeRepository, push
+from tests.files import commit, write_record
 
 anyio = pytest.importorskip("anyio", reason="the extra `mcp` is not installed")
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
@@ -25,6 +26,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
     ("query", {"sql": "SELECT repository, count(*) AS n FROM records GROUP BY ALL"}),
     ("show", {"repository": "shop", "id": "ADR-9999"}),
     ("search", {"words": "close", "depth": 1}),
+    ("search", {"words": "NATS", "all": True}),
     ("query", {"sql": "COPY records TO 'stolen.csv'"}),
 ]
 
@@ -53,17 +55,21 @@ def test_an_agent_asks_a_lake_and_can_write_nothing(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     lake = tmp_path / "lake"
-    push(make_repository("shop"), lake)
+    shop = make_repository("shop")
+    write_record(shop, ".orbit/adrs/ADR-0002/adr.yaml", title="Use NATS", status="rejected")
+    commit(shop)
+    push(shop, lake)
     before = {file: file.read_bytes() for file in lake.rglob("*.parquet")}
     tools, results = anyio.run(answers, lake)
 
     assert [tool.name for tool in tools] == ["search", "show", "explain", "query"]
     assert all(tool.annotations.read_only_hint for tool in tools)
-    hits, record, applies, counted, missing, wrong, refused = results
+    hits, record, applies, counted, missing, wrong, every, refused = results
     assert data_of(hits)[0]["title"] == "Close the database when a test ends"
     assert "We use it." in record.content[0].text
     assert data_of(applies) == [] or data_of(applies)[0]["pattern"]
-    assert data_of(counted) == [{"repository": "shop", "n": 2}]
+    assert data_of(counted) == [{"repository": "shop", "n": 3}]
+    assert [hit["id"] for hit in data_of(every)] == ["ADR-0002"]
     assert [each.is_error for each in (missing, wrong, refused)] == [True, True, True]
     assert "search WORDS" in missing.content[0].text
     assert {file: file.read_bytes() for file in lake.rglob("*.parquet")} == before

@@ -7,9 +7,9 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -27,6 +27,7 @@ from orbit_fleet.site.lists import (
     Overview,
     feed_records,
     list_pages,
+    names_in,
     navigation,
     overview_of,
 )
@@ -71,27 +72,37 @@ def build_fleet_site(lake: Lake, out: Path, title: str, base_url: str | None = N
     kinds = load_kinds()
     cache = lake_cache(lake) / "site"
     with locked(cache / "build.lock", wait=600):
-        overview = overview_of(lake, kinds, title)
-        states = [
-            each for each in lake.repositories() if each.repository in overview.places.repositories
-        ]
-        base = ground(cache, title, navigation(), _depths(overview), address)
+        known = lake.repositories()
+        names = names_in(lake)
+        states = [each for each in known if each.repository in names]
+        base = ground(cache, title, navigation(), _depths(names), address)
         root = open_output(out)
-        root.begin()
         job = _Job(lake.given, out, base.frames, title, address)
-        written = _write_repositories(job, states, _keys(kinds, base, job, states))
-        _write_lists(root, overview, base, root_map(kinds), address)
-        _write_search(root, lake, overview.places, kinds)
-        root.write(BUILT, json.dumps(written.built, indent=0))
-        removed = root.finish()
+        keys = {"": _common(kinds, base, job, known)}
+        common = _common(kinds, base, job)
+        keys.update((each.repository, f"{each.digest} {common}") for each in states)
 
-    pages = sum(path.endswith(".html") for path in root.after)
+        before = _built(out)
+        written = _Written()
+        if all(_is_built(out, before, name, key) for name, key in keys.items()):
+            written.built = before
+        else:
+            root.begin()
+            written = _write_repositories(job, states, keys, before)
+            overview = overview_of(lake, kinds, title, names)
+            _write_lists(root, overview, base, root_map(kinds), address)
+            _write_search(root, lake, overview.places, kinds)
+            pages = sum(path.endswith(".html") for path in root.after)
+            written.built[""] = {"key": keys[""], "pages": pages}
+            root.write(BUILT, json.dumps(written.built, indent=0))
+            written.removed += root.finish()
+
     return SiteResult(
         out=out,
-        pages=pages + sum(each["pages"] for each in written.built.values()),
+        pages=sum(each["pages"] for each in written.built.values()),
         written=root.written + written.files,
         unchanged=root.unchanged,
-        removed=removed + written.removed,
+        removed=written.removed,
         diagnostics=(),
         seconds=time.perf_counter() - started,
         config=None,
@@ -119,38 +130,44 @@ class _Written:
     removed: int = 0
 
 
-def _depths(overview: Overview) -> list[int]:
+def _depths(names: Iterable[str]) -> list[int]:
     """Return how deep pages are: those of areas, of a repository, of its lists and its records."""
     depths = [2]
-    for name in overview.places.repositories:
+    for name in names:
         depth = repository_url(name).count("/")
         depths += (depth, depth + 1, depth + 2)
 
     return depths
 
 
-def _keys(
-    kinds: KindTable, base: Ground, job: _Job, states: Sequence[Repository]
-) -> dict[str, str]:
-    """Return a text for each repository that changes when its pages do."""
+def _common(kinds: KindTable, base: Ground, job: _Job, states: Sequence[Repository] = ()) -> str:
+    """Return a text that changes when pages of repositories in some states do."""
     common = [version("orbit-registry"), templates_digest(list(kinds)), base.key]
     common += [job.title, job.base_url or ""]
-    digest = hashlib.sha256("\n".join(common).encode()).hexdigest()
-    return {each.repository: f"{each.digest} {digest}" for each in states}
+    for state in states:  # pages say on which day a repository was seen, not when
+        common.append(str(replace(state, last_seen_at=state.last_seen_at[:10])))
+
+    return hashlib.sha256("\n".join(common).encode()).hexdigest()
+
+
+def _is_built(out: Path, before: Mapping[str, Mapping[str, Any]], name: str, key: str) -> bool:
+    """Say whether a site has the pages of a repository, or those over all, as they would be now."""
+    folder = out / repository_url(name) if name else out
+    return before.get(name, {}).get("key") == key and (folder / "index.html").is_file()
 
 
 def _write_repositories(
-    job: _Job, states: Sequence[Repository], keys: Mapping[str, str]
+    job: _Job,
+    states: Sequence[Repository],
+    keys: Mapping[str, str],
+    before: Mapping[str, dict[str, Any]],
 ) -> _Written:
-    before = _built(job.out)
     written = _Written()
     changed = []
     for state in states:
         name = state.repository
-        entry = before.get(name, {})
-        is_there = (job.out / repository_url(name) / "index.html").is_file()
-        if entry.get("key") == keys[name] and is_there:
-            written.built[name] = entry
+        if _is_built(job.out, before, name, keys[name]):
+            written.built[name] = before[name]
         else:
             changed.append(state)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orbit_fleet.checkout import DOCUMENTS
 from orbit_fleet.lake import Repository
+from orbit_fleet.rows import forge_in
 from orbit_registry.formats.hosting import Forge, forge_of
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
@@ -90,7 +91,5 @@ def repository_map(kinds: KindTable, state: Repository, records: list[Record]) -
 
 def forge(state: Repository) -> Forge:
     """Return the forge of a repository, whose links lead to the commit that was read."""
-    address = f"https://{state.origin}" if state.origin else None
     # The paths of documents begin at the top of the repository.
-    folder = "" if state.reader == DOCUMENTS else state.folder
-    return forge_of(address, None, state.commit, folder=folder)
+    return forge_in(state, "" if state.reader == DOCUMENTS else state.folder)

@@ -173,14 +173,14 @@ def read(workspace: Workspace, paths: Iterable[str], on_step: OnStep) -> Reading
         on_step("reading the documents", number, len(ordered))
         if not path.isprintable():
             reason = "its name has characters that can't be written; rename it"
-            outcomes.append(Outcome("left", repr(path)[1:-1], None, reason))
+            outcomes.append(Outcome("left", repr(path)[1:-1], None, reason, is_unread=True))
             continue
 
         try:
             text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         except OrbitError as error:
             reason = reason_of_error(error, path, f"{workspace.root}{os.sep}")
-            outcomes.append(Outcome("left", path, None, reason))
+            outcomes.append(Outcome("left", path, None, reason, is_unread=True))
             continue
 
         document = Document(path, text)
@@ -274,7 +274,7 @@ def _new_records(
             validated(text, kind, path)
         except InvalidRecordError as error:
             reason = f"its record would be invalid: {_message(error)}"
-            outcomes.append(Outcome("left", candidate.label, None, reason))
+            outcomes.append(Outcome("left", candidate.label, None, reason, is_unread=True))
             continue
 
         outcomes += outcomes_of(decision, assume)

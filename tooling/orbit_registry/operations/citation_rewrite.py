@@ -134,10 +134,11 @@ def rewrite_mentions(
     for span, new in _file_names(text, path, links, moves):
         edits[span.start, span.end] = new
 
-    return Rewritten(_spliced(text, edits), len(edits), tuple(unclear))
+    return Rewritten(spliced(text, edits), len(edits), tuple(unclear))
 
 
-def _spliced(text: str, edits: Mapping[tuple[int, int], str]) -> str:
+def spliced(text: str, edits: Mapping[tuple[int, int], str]) -> str:
+    """Return a text with edits by their spans; of two that overlap, the first counts."""
     parts: list[str] = []
     at = 0
     for (start, end), new in sorted(edits.items()):

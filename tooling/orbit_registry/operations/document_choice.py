@@ -109,7 +109,8 @@ def choose(workspace: Workspace, within: str) -> Choice:
                 reason = EXAMPLE
 
         if reason:
-            choice.left.append(Outcome("left", path, None, reason))
+            is_unread = reason.startswith(NOT_READ) and reason.endswith(")")
+            choice.left.append(Outcome("left", path, None, reason, is_unread=is_unread))
         elif is_markdown(path):
             choice.documents.append(path)
 

@@ -48,6 +48,7 @@ class Outcome:
     record: str | None
     reason: str
     style: str = ""  # how a document that was taken states its status
+    is_unread: bool = False  # it was left out as its text, or its format, can't be read
 
     def as_dict(self) -> dict[str, object]:
         """Return the outcome as JSON shows it."""
