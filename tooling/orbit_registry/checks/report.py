@@ -97,12 +97,12 @@ def _summary(outcome: CheckOutcome) -> str:
 
 def counts(outcome: CheckOutcome) -> dict[str, object]:
     """Return how many findings there are of each severity, and what was fixed."""
-    found = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
+    of_severity = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
     return {
         "checked": outcome.checked_count,
-        "errors": found[Severity.ERROR],
-        "warnings": found[Severity.WARNING],
-        "notes": found[Severity.NOTE],
+        "errors": of_severity[Severity.ERROR],
+        "warnings": of_severity[Severity.WARNING],
+        "notes": of_severity[Severity.NOTE],
         "baselined": len(outcome.baselined),
         "gone": len(outcome.resolved),
         "fixed": [diagnostic.as_dict() for diagnostic in outcome.fixed],

@@ -148,10 +148,12 @@ def _lines(report: SetupReport, would: str) -> list[str]:
         counted = plural(report.unrecorded, "decision has", "decisions have")
         lines.append(f"{counted} no record yet: an import adds them")
     elif report.files and report.files.elsewhere:
-        one, several = "file is named like a decision", "files are named like decisions"
-        lines.append(
-            f"{plural(report.files.elsewhere, one, several)}: an import shows which it takes"
+        like_decisions = plural(
+            report.files.elsewhere,
+            "file is named like a decision",
+            "files are named like decisions",
         )
+        lines.append(f"{like_decisions}: an import shows which it takes")
 
     if report.baselined:
         baselined = plural(report.baselined, "older finding is", "older findings are")
