@@ -161,7 +161,13 @@ CLASHES = {
     ),
     "importer": ("importer.py", '"weights"', '"documents"', ["import", "."], "`documents`"),
     "page": ("__init__.py", '"weights": Page', '"health": Page', ["site", "build"], "`health`"),
-    "table": ("__init__.py", '"weights": Table', '"records": Table', ["sync"], "`records`"),
+    "table": (
+        "__init__.py",
+        '"weights": Table',
+        '"records": Table',
+        ["sync", "--rebuild"],
+        "`records`",
+    ),
     "command": ("__init__.py", '"scales": C', '"check": C', ["help", "--all"], "`check`"),
 }
 """By seam: the file of a package, what it says there, a name that is taken in its place, the

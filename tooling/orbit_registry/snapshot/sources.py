@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
+from operator import itemgetter
 
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
@@ -67,9 +68,9 @@ def sources_of(
 
 def content_digest(sources: Iterable[Row]) -> str:
     """Return a hash of the files that git carries of some rows: equal in two clones of a commit."""
-    columns = ("path", "role", "sha256", "size")
-    shared = [[row[name] for name in columns] for row in sources if not row["inbox"]]
-    return digest(sorted(map(str, shared)))
+    content_of = itemgetter("path", "role", "sha256", "size")
+    shared = [row for row in sources if not row["inbox"]]
+    return digest(sorted(map(str, map(content_of, shared))))
 
 
 def utc_time(at: datetime) -> str:
