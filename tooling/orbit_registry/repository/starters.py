@@ -184,7 +184,8 @@ def _is_around(names: Names, text: str, ways: Mapping[Names, Collection[str | in
     if name in _VARIABLES:
         return any(_ENVIRONMENT.fullmatch(str(part)) for part in names[shared + 1 :])
     if name == "on" and not parent:
-        return any(word in str(part) for part in (*names, text) for word in _REQUESTS)
+        event = " ".join(map(str, (*names, text)))
+        return any(word in event for word in _REQUESTS)
 
     return bool(parent) or name in _OF_ALL
 
@@ -219,6 +220,8 @@ def _settings(rows: Iterable[Row]) -> Settings:
     settings = set()
     for names, text in rows:
         words = [name for name in names if isinstance(name, str)]
-        settings.add(".".join([*words, *([] if text == _NOTHING else [text])]))
+        if text != _NOTHING:
+            words.append(text)
+        settings.add(".".join(words))
 
     return frozenset(settings)
