@@ -12,7 +12,7 @@ from orbit_registry.agents.agent import TranscriptEntry
 from orbit_registry.agents.transcripts import injected_in, without_injected
 from orbit_registry.formats.wording import normalised
 from orbit_registry.formats.yaml import table_of
-from orbit_registry.hook.call import Call, in_project
+from orbit_registry.hook.call import Call, in_project, normal_path, resolve_path
 from orbit_registry.hook.payload import READING, WRITING, take_tool
 from orbit_registry.hook.tools import FOLDER_FIELDS, SEARCHES, SHELLS, WRITES
 
@@ -241,7 +241,11 @@ def _step(called: TranscriptEntry, result: TranscriptEntry, root: str, session: 
         where = next(
             (value for key in FOLDER_FIELDS if isinstance(value := members.get(key), str)), "."
         )
-        folder = in_project(root, called.folder or session.folder or root, where)
+        start = called.folder or session.folder or root
+        folder = in_project(root, start, where)
+        if not folder and normal_path(resolve_path(start, where)) not in (root, start):
+            return Step("other")  # it runs in another project
+
         if folder:
             command = f"cd {shlex.quote(f'{root}/{folder}')} && {command}"
         if _DOWNLOAD.search(command):
