@@ -227,7 +227,7 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     assert "We do &lt;ADR-0008&gt;." in html
     assert "ADR-0009" not in html
     assert "ADR-0002" not in html
-    assert "9 decisions, 8 in force" in html
+    assert "9 decisions, 8 accepted" in html
 
 
 def test_of_decisions_of_a_month_the_last_number_comes_first() -> None:

@@ -14,6 +14,7 @@ from orbit_registry.formats.markdown import Document, read_with
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.site.inputs import inputs_of
 from orbit_registry.site.output import (
     MANIFEST,
     Output,
@@ -25,7 +26,6 @@ from orbit_registry.site.output import (
     silent,
 )
 from orbit_registry.site.stamps import (
-    inputs_of,
     stamp_of,
     stamps_of,
     untracked_files,

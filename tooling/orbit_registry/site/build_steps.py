@@ -36,6 +36,7 @@ from orbit_registry.site.documents import (
     with_user_pages,
 )
 from orbit_registry.site.expand import expand
+from orbit_registry.site.inputs import renderers
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, names_another, tasks_of
 from orbit_registry.site.output import (
@@ -51,7 +52,7 @@ from orbit_registry.site.record_page import templates_digest
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.sources import SiteSources
 from orbit_registry.site.stage import BuildContext, stage, user_pages
-from orbit_registry.site.stamps import renderers, stamp_of
+from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.snapshot.references import citing_references

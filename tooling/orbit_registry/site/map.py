@@ -43,13 +43,15 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     clusters = clusters_of(by_age, edges, areas)
     large = [cluster for cluster in clusters if len(cluster.records) >= FEWEST]
     small = (cluster.records for cluster in clusters if len(cluster.records) < FEWEST)
-    drawn = {record.id for record in chain.from_iterable(each.records for each in large)}
+    drawings = [(each, drawing(each.records[::-1], edges, PAGE)) for each in large]
+    in_large = chain.from_iterable([each.records for each in large])
+    drawn = {record.id for record in in_large}
     linked = set(chain.from_iterable(edge[:2] for edge in edges))
     return html_part(
         "map.html",
         summary=_summary(edges, len(linked), len(by_age)),
         verbs=key_of(edge for edge in edges if drawn.issuperset(edge[:2])),
-        clusters=[(each, drawing(each.records[::-1], edges, PAGE)) for each in large],
+        clusters=drawings,
         pairs=list(chain.from_iterable(small)),
         joined=_joined(edges, relations),
         page=PAGE,
