@@ -9,9 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
+from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, NUMBERED_REASONS, PLACE_REASONS
 from orbit_registry.formats.adr.decision import with_date_order
-from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    number_of_path,
+    own_folders,
+    owning_folder,
+)
 from orbit_registry.formats.adr.front_matter import BROKEN, KEY_TWICE
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.adr.problems import (
@@ -53,6 +58,7 @@ from orbit_registry.repository.documents import Document, heading_of
 _QUOTED = 60  # characters of a value that a report quotes
 _ASKED = (BROKEN, "adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
 """Codes of the problems of a document that the report asks about."""
+_YEARS = range(1990, 2100)
 _FEW_DECISIONS = 2
 """Decisions in a folder, from which on what is numbered as they are and states a status is one."""
 
@@ -112,7 +118,7 @@ def decisions_in(
     the status of a silent document, and the file next to it that states it.
     """
     decisions = Decisions()
-    neighbours = _among_decisions(documents, registry)
+    neighbours = {*_among_decisions(documents, registry), *_requests(documents, by_name)}
     for document in documents:
         is_named = document.path in by_name and document.file.skipped_reason in PLACE_REASONS
         is_known = document.path in registry.by_path or document.path in neighbours
@@ -127,6 +133,7 @@ def decisions_in(
         _sort_entries(document, read, registry, decisions)
 
     _leave_out_chapters(decisions, registry, by_name)
+    _drop_years(decisions)
     _order_dates(decisions)
     return decisions
 
@@ -153,6 +160,35 @@ def _among_decisions(documents: Sequence[Document], registry: Registry) -> set[s
             among.update(paths)
 
     return among
+
+
+def _requests(documents: Sequence[Document], by_name: Collection[str]) -> set[str]:
+    """Return numbered documents in a folder that the user named which say why, and who wrote them
+    or when: requests for comments state no status, and often nothing that is called a decision.
+    """
+    named = tuple(f"{name}/" for name in by_name)
+    found: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        is_numbered = document.file.skipped_reason in NUMBERED_REASONS
+        if is_numbered and document.path.startswith(named) and _is_request(document.file.candidate):
+            found[_series_folder(document.path)].append(document.path)
+
+    return {path for paths in found.values() if len(paths) >= _FEW_DECISIONS for path in paths}
+
+
+def _is_request(entry: AdrDocument | None) -> bool:
+    if entry is None or not any(section.key == "context" for section in entry.sections):
+        return False
+
+    return bool(entry.deciders or entry.date_raw)
+
+
+def _series_folder(path: str) -> str:
+    """Return the folder of a series that a document is in: above the one that it has for itself."""
+    folder = posixpath.dirname(path)
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    is_own = stem.lower() in GENERIC_NAMES or posixpath.basename(folder) == stem
+    return posixpath.dirname(folder) if is_own else folder
 
 
 def _states_status(entry: AdrDocument | None) -> bool:
@@ -282,6 +318,27 @@ def _leave_out_chapters(decisions: Decisions, registry: Registry, by_name: Colle
         decisions.outcomes.append(Outcome("left", candidate.path, None, reason))
 
     decisions.new = whole
+
+
+def _drop_years(decisions: Decisions) -> None:
+    """Take no year for a number: the folders `2019-a`, `2019-b` and `2020-c` are in no order."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for peer in (*decisions.new, *(candidate for _, candidate in decisions.present)):
+        number = number_of_path(peer.path) or ""
+        if number and not peer.in_log:
+            numbers[_series_folder(peer.path)].append(int(number))
+
+    of_years = {
+        folder
+        for folder, years in numbers.items()
+        if len(set(years)) < len(years) and all(year in _YEARS for year in years)
+    }
+    decisions.new = [
+        replace(candidate, entry=replace(candidate.entry, number=None))
+        if _series_folder(candidate.path) in of_years and candidate.number in _YEARS
+        else candidate
+        for candidate in decisions.new
+    ]
 
 
 def _order_dates(decisions: Decisions) -> None:

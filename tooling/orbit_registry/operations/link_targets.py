@@ -34,6 +34,7 @@ UNRESOLVED = "x-unresolved"
 _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
+_ZEROS = re.compile(r"\A(?P<code>[a-z]{2,8})[-_ #]{1,2}0*(?=\d{1,6}\Z)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PAGE = re.compile(
     r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)"
@@ -145,8 +146,8 @@ class Targets:
                     )
                 self._by_number[location.number].append(location.id)
 
-            for name in dict.fromkeys((location.id, *location.names)):
-                self._by_name[name.casefold()].append(location.id)
+            for name in dict.fromkeys(map(_name_key, (location.id, *location.names))):
+                self._by_name[name].append(location.id)
 
     def find(self, path: str, relation: Relation) -> tuple[tuple[str, ...], str]:
         """Return the ids that a statement in the document at `path` can mean,
@@ -167,7 +168,7 @@ class Targets:
             if ids == ():  # a file that was moved is still known by its name
                 ids = tuple(
                     self._by_name.get(
-                        posixpath.splitext(posixpath.basename(file))[0].casefold(), ()
+                        _name_key(posixpath.splitext(posixpath.basename(file))[0]), ()
                     )
                 )
 
@@ -224,7 +225,7 @@ class Targets:
             "-".join(of_a_page.split()),
         )  # `[[Use one queue]]` is a file with blanks
         ids = next(
-            (matches for name in names if (matches := self._by_name.get(name.casefold()))), []
+            (matches for name in names if (matches := self._by_name.get(_name_key(name)))), []
         )
         return (tuple(dict.fromkeys(ids)), "several decisions have that name") if ids else None
 
@@ -235,6 +236,11 @@ class Targets:
         here = posixpath.dirname(path)
         shared = [_shared_folders(here, self._paths.get(record, "")) for record in ids]
         return [record for record, depth in zip(ids, shared, strict=True) if depth == max(shared)]
+
+
+def _name_key(name: str) -> str:
+    """Return a name as it is looked up: `KEP-18` is `KEP-0018` too."""
+    return _ZEROS.sub(r"\g<code>-", name.casefold())
 
 
 def _shared_folders(folder: str, path: str) -> int:

@@ -21,7 +21,7 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.workspace import Workspace
 
 _SUFFIXES = (".yaml", ".yml", ".json", ".toml")
-_OF_ONE = ("metadata", "meta", "adr", "decision", "index")
+_OF_ONE = ("metadata", "meta", "adr", "decision", "index", "rfc", "kep", "tep", "vep")
 """Names of the file about the document that has a folder for itself."""
 _OF_ALL = (
     "index",

@@ -53,6 +53,8 @@ PLACE_REASONS = (
     _STATUS_ALONE,
 )
 """Reasons that a caller who names the file overrides."""
+NUMBERED_REASONS = (_NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED)
+"""Those of a document with a number in its name."""
 
 
 def is_template(path: PurePosixPath, stem: str) -> bool:

@@ -3,13 +3,15 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
+from orbit_registry.formats.adr.front_matter import NO_FRONT_MATTER
 from orbit_registry.formats.adr.head_style import FRONT_MATTER
 from orbit_registry.formats.adr.header import (
     LINK,
     Header,
+    names_text,
     split_names,
     without_links,
 )
@@ -76,7 +78,13 @@ class Facts:
 def read_facts(header: Header, row: Sequence[Fact] = ()) -> Facts:
     """Return the facts of a row of a table, then those of each style."""
     facts = chain.from_iterable(style.read(header) for style in STYLES)
-    return Facts(chain(row, facts))
+    below = (
+        replace(header, zone=(header.footer,), front_matter=NO_FRONT_MATTER)
+        if header.footer
+        else None
+    )
+    of_footer = (style.read(below) for style in (BULLETS, LINES)) if below is not None else ()
+    return Facts(chain(row, facts, chain.from_iterable(of_footer)))
 
 
 def _listed(fact: Fact) -> tuple[str, ...]:
@@ -112,7 +120,7 @@ def people(facts: Facts, role: str) -> tuple[str, ...]:
         return ()
     names: list[str] = []
     for value in fact.values or (fact.raw,):
-        for item in _ITEMS.split(without_links(value)):
+        for item in _ITEMS.split(names_text(value)):
             names += [item] if fact.is_list else split_names(item)
 
     return unique(name for name in names if plain(name) not in _NO_VALUE)

@@ -11,7 +11,7 @@ from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF
 from orbit_registry.formats.wording import plain
 
-GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
+GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision", "rfc", "kep", "tep", "vep"})
 """File names that say nothing; the folder has the name then."""
 
 _DATED = pattern("dated")

@@ -73,7 +73,7 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
     for fact in facts:
         if fact.key in ("tasks", "legacy_ids"):
             yield Fact(fact.key, fact.raw, field.span, "front-matter", fact.values)
-        elif fact.key == "date":
+        elif fact.key in ("date", "status_date"):
             yield Fact("status_date", fact.raw, field.span, "front-matter")
 
 

@@ -1,5 +1,6 @@
 """Header of a document: the lines and front-matter fields that may state metadata."""
 
+import html
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +38,8 @@ class Header:
     in_log: bool
     front_matter: FrontMatter = NO_FRONT_MATTER
     citations: tuple[Citation, ...] = ()  # all ids cited in the file
+    footer: Span | None = None
+    """Lines of keys below the last rule; what they state counts where nothing above states it."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -176,9 +179,24 @@ _LAST_NAMES_FIRST = re.compile(r"[^,;]+,[^,;]+(?:;[^,;]+,[^,;]+)+")
 LINK = re.compile(r"\[(?P<text>[^\[\]]{0,300})\]\((?P<url>[^()\s]{0,500})\)")
 
 
+_NAME_LINK = pattern("name_link")
+_SIDE_BY_SIDE = pattern("side_by_side")
+_ESCAPED = re.compile(r"\\([<>()\[\]_*])")
+_PAIR_OF_NAMES = pattern("pair_of_names")
+
+
 def without_links(text: str) -> str:
     """Return a text with the words of its links alone."""
     return LINK.sub(lambda match: match["text"], text)
+
+
+def names_text(value: str) -> str:
+    """Return the value of a key that lists people as a reader sees it: two links side by side are
+    two names.
+    """
+    apart = _SIDE_BY_SIDE.sub(r"\g<link>, ", value)
+    words = _NAME_LINK.sub(lambda match: match["text"], apart)
+    return html.unescape(_ESCAPED.sub(r"\1", words))
 
 
 def split_names(value: str) -> tuple[str, ...]:
@@ -190,6 +208,10 @@ def split_names(value: str) -> tuple[str, ...]:
             return ()
     if _LAST_NAMES_FIRST.fullmatch(bare):
         return tuple(name.strip() for name in bare.split(";"))
+
+    pair = _PAIR_OF_NAMES.fullmatch(bare)
+    if pair is not None:
+        return pair["first"], pair["second"]
 
     parts = _NAME.findall(bare) if re.search("[,;、，；]", bare) else re.split(r"[ ]+(?=@)", bare)
     return tuple(name for part in parts if (name := part.lstrip(" -").strip().strip("*_")))

@@ -400,9 +400,9 @@ def _words_start(text: str, span: Span) -> int:
 def title_heading(document: Document) -> Heading | None:
     """Return the heading with the title: the first one, unless it is a section's."""
     # Keys above the title, which a rule below them makes a heading.
-    below = dropwhile(lambda heading: heading_value(heading.text), document.headings)
+    below = dropwhile(_states_value, document.headings)
     first = next(below, None)
-    key = section_key(first.text) if first is not None else "other"
+    key = section_key(first.text) if first is not None and not _is_about_status(first) else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None
 
@@ -412,6 +412,20 @@ def title_heading(document: Document) -> Heading | None:
         return None  # `# Summary`, `# Motivation` and so on: every section is at the top
 
     return first
+
+
+def _states_value(heading: Heading) -> bool:
+    return heading_value(heading.text) is not None and not _is_about_status(heading)
+
+
+def _is_about_status(heading: Heading) -> bool:
+    """Say whether a heading is the title of a decision about a status: `# Status: use enums`."""
+    value = heading_value(heading.text) if heading.level == 1 else None
+    if value is None or value[0] != "status":
+        return False
+
+    words = _WORD.findall(heading.text[value[1] :])
+    return len(words) > 1 and plain(words[0]) not in STATUS_OF
 
 
 def titled_heading(heading: Heading | None) -> Heading | None:

@@ -245,7 +245,7 @@ def _mark_above(text: str, start: int) -> int:
 def _continues(content: str) -> bool:
     """Say whether a line continues the paragraph above: no heading, list, table or relation."""
     bare = content.lstrip()
-    if _OTHER_KEY.match(bare):
+    if _OTHER_KEY.match(bare.lstrip("*_")):
         return False
 
     if bare.startswith(

@@ -14,6 +14,7 @@ from orbit_registry.formats.adr.model import (
     Relation,
     Section,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import (
     Phrase,
     find_phrases,
@@ -28,6 +29,7 @@ from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.markdown import within
 from orbit_registry.formats.position import Position, Span
 
+_CODE = pattern("code")
 DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, in any repository
 
 
@@ -102,6 +104,10 @@ def _value_relations(header: Header, fact: Fact, rel: Rel) -> Iterator[Relation]
 
     position = lines.position(fact.span.start)
     for value in fact.values:
+        if _CODE.fullmatch(value) is not None:  # `KEP-18`, which only that series gives a meaning
+            yield Relation(rel, value, position, fact.span, value)
+            continue
+
         for phrase in value_phrases(rel, value, 0, len(value)):
             if phrase.is_sure:
                 yield _relation(phrase, phrase.target, position, fact.span)

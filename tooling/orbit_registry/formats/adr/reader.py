@@ -55,6 +55,7 @@ from orbit_registry.formats.adr.problems import BLANK_TITLE, UNNAMED, short
 from orbit_registry.formats.adr.table_style import row_facts, title_and_number
 from orbit_registry.formats.adr.vocabulary import (
     field_of,
+    read_date,
     word_set,
 )
 from orbit_registry.formats.adr.zones import content_end, log_header, single_header
@@ -76,6 +77,7 @@ _CODE_LINES = 12  # lines of the header that may say so
 _CHANGE_DATE = pattern("change_date")
 _OF_SERIES = pattern("of_series")
 _NUMBER_FIELD = pattern("number_field")
+_NUMBER_OF_SERIES = pattern("number_of_series")
 
 
 @lru_cache(maxsize=4096)  # pages, snapshot and checks of one run ask about the same documents
@@ -298,6 +300,11 @@ def _codes(header: Header, heading: Heading | None, path: str, number: str | Non
         if match is not None and is_same_number(match["number"], number):
             yield match["code"].replace(" ", "-")
 
+    for field in header.fields:  # `kep-number: 14`
+        series = _NUMBER_OF_SERIES.fullmatch(field.key)
+        if series is not None and field.value.isdecimal() and is_same_number(field.value, number):
+            yield f"{series['code'].upper()}-{field.value}"
+
 
 def _names_of_itself(header: Header, heading: Heading | None, path: str) -> Iterator[str]:
     values = [field.value for field in header.fields if not _is_of_other(field.key)]
@@ -382,5 +389,5 @@ def _changelog_date(header: Header) -> Fact | None:
 
     lines = visible_lines(document, heading.body, document.code)
     matches = (_CHANGE_DATE.match(document.text, line.start, line.end) for line in lines)
-    dates = [match["date"] for match in matches if match is not None and is_iso_date(match["date"])]
+    dates = [date for match in matches if match and (date := read_date(match["date"]))]
     return Fact("date", min(dates), heading.body, "changelog") if dates else None

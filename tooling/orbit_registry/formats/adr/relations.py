@@ -34,6 +34,10 @@ _MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
 _OPENING_MARK = re.compile(r"[*_]{1,3}(?=[\[A-Z0-9`])")
 _FILLER = pattern("filler")
 _ID_SHAPE = pattern("id_shape")
+_OF_SERIES = pattern("id_of_series")
+_UP_TO = pattern("up_to")
+_LONGEST_RANGE = 50
+_FEWEST_DIGITS = 3
 _NUMBER_OF = pattern("number_of")
 _NUMBER_OF_ANCHOR = pattern("number_of_anchor")
 _LIMITS = {
@@ -167,7 +171,10 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         target = _target(text, at, limit) or _target(text, _skip(_FILLER, text, at, limit), limit)
 
         while target is not None:
-            yield Phrase(rel, target[0], target[1], target[2], Span(*match.span()))
+            verb = Span(match.start(), match.end())
+            named = _with_range(text, target, limit)
+            yield from (Phrase(rel, *each, verb) for each in named)
+            target = named[-1]
             behind = _skip(_REMARK, text, target[2].end, limit)
             following = _skip(_GLUE if behind == target[2].end else _NEXT, text, behind, limit)
             if following == behind:
@@ -249,8 +256,39 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
     at = _skip(_GLUE, text, start, end)
     target = _target(text, at, end)
     while target is not None:
-        yield target
-        target = _target(text, _skip(_GLUE, text, target[2].end, end), end)
+        named = _with_range(text, target, end)
+        yield from named
+        last = named[-1][2].end
+        target = _target(text, _skip(_GLUE, text, last, end), end)
+
+
+def _with_range(text: str, first: tuple[str, str, Span], limit: int) -> list[tuple[str, str, Span]]:
+    """Return a decision, and those up to the last one of a range: `ADR-3 to ADR-6` names four."""
+    series = _OF_SERIES.fullmatch(first[1].strip("`"))
+    upto = _UP_TO.match(text, first[2].end, limit) if series is not None else None
+    if series is None or upto is None:
+        return [first]
+
+    last = _target(text, upto.start("last"), limit)
+    last = last or (upto["last"], upto["last"], Span(*upto.span("last")))
+    end = _OF_SERIES.fullmatch(last[1].strip("`"))
+    if end is None or end["lead"].casefold() not in ("", series["lead"].casefold()):
+        return [first]
+
+    is_bare = not end["lead"]
+    is_close = upto["dash"] is None and upto["ends"] is not None
+    has_zeros = min(len(series["number"]), len(end["number"])) >= _FEWEST_DIGITS
+    if is_bare and not (is_close and (series["lead"] or has_zeros)):
+        return [first]
+
+    lower, upper = int(series["number"]), int(end["number"])
+    if not lower < upper <= lower + _LONGEST_RANGE:
+        return [first]
+
+    width = len(series["number"])
+    names = [f"{series['lead']}{number:0{width}}" for number in range(lower + 1, upper + is_bare)]
+    between = [(name, name, last[2]) for name in names]
+    return [first, *between] if is_bare else [first, *between, last]
 
 
 def value_phrases(rel: Rel, text: str, start: int, end: int) -> Iterator[Phrase]:

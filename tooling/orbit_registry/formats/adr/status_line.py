@@ -39,6 +39,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
 _PARTIAL = pattern("partial_status")
 _IN_PROGRESS = pattern("status_in_progress")
+_ACCEPTED = pattern("status_accepted")
 _LIMIT = 4000
 
 
@@ -151,8 +152,9 @@ def _status(text: str) -> Status:
     ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
 
-    if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
-        return "proposed"
+    by_phrase = _of_phrase(text.lstrip("*_`\"'{[( "))
+    if by_phrase is not None:
+        return by_phrase
 
     label = without_links(text)[:400]
     words = [plain(word) for word in _WORD.findall(label)]
@@ -180,6 +182,14 @@ def _status(text: str) -> Status:
             return "unknown"
 
     return "unknown"
+
+
+def _of_phrase(text: str) -> Status | None:
+    """Return the status that several words say together: `In review`, `ready for release`."""
+    if _IN_PROGRESS.match(text):
+        return "proposed"
+
+    return "accepted" if _ACCEPTED.match(text) else None
 
 
 _VERBS = frozenset({"is", "was", "has", "been", "now"})

@@ -19,6 +19,7 @@ _SURE = {
     pattern("status_in_comment"): "a comment",
     pattern("status_in_org"): "a keyword of Org",
     pattern("status_in_rst"): "a field of reStructuredText",
+    pattern("status_in_picture"): "a picture",
 }
 """Patterns that find nothing but a status, and the syntax of each."""
 _ONLY_KNOWN = {

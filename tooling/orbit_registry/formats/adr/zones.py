@@ -40,6 +40,8 @@ _BULLET = re.compile(r"\s*[-*+][ ]")
 
 
 _PARAGRAPH = pattern("paragraph")
+_KEYED_LINE = pattern("keyed_line")
+_LONGEST_FOOTER = 12  # lines
 
 
 def entry_header(text: str, entry: AdrDocument) -> Header:
@@ -59,7 +61,26 @@ def single_header(document: Document, start: int, citations: tuple[Citation, ...
     """Return the header of a document's only decision, whose text begins at `start`."""
     inside = tuple(heading for heading in document.headings if heading.section.start >= start)
     zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
-    return Header(document, zones, inside, False, _front_matter(document), citations)
+    footer = _footer(document, inside) if inside else None
+    return Header(document, zones, inside, False, _front_matter(document), citations, footer)
+
+
+def _footer(document: Document, inside: Sequence[Heading]) -> Span | None:
+    """Return the lines below the last rule if each of them is `Key: value`."""
+    text = document.text
+    rules = within(document.rules, Span(inside[-1].body.start, len(text)), lambda rule: rule.start)
+    if not rules:
+        return None
+
+    footer = Span(rules[-1].end, len(text))
+    lines = [
+        line for line in visible_lines(document, footer, document.hidden) if line.of(text).strip()
+    ]
+    if not lines or len(lines) > _LONGEST_FOOTER:
+        return None
+
+    is_keyed = all(_KEYED_LINE.match(text, line.start, line.end) for line in lines)
+    return footer if is_keyed else None
 
 
 def _front_matter(document: Document) -> FrontMatter:
