@@ -70,9 +70,10 @@ def imported(
     if expected.get("init"):
         setup_workspace(root, load_kinds())
     before = contents(root)
-    dry_run = import_from(root, expected["from"], start=root, dry_run=True)
+    place = root / expected.get("folder", "")
+    dry_run = import_from(place, expected["from"], start=root, dry_run=True)
     after_dry_run = contents(root)
-    report = import_from(root, expected["from"], start=root)
+    report = import_from(place, expected["from"], start=root)
     return Imported(root, expected, before, after_dry_run, contents(root), dry_run, report)
 
 
