@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, NUMBERED_REASONS, PLACE_REASONS
 from orbit_registry.formats.adr.decision import with_date_order
@@ -168,12 +169,14 @@ def _requests(documents: Sequence[Document], by_name: Collection[str]) -> set[st
     """
     named = tuple(f"{name}/" for name in by_name)
     found: dict[str, list[str]] = defaultdict(list)
+
     for document in documents:
         is_numbered = document.file.skipped_reason in NUMBERED_REASONS
         if is_numbered and document.path.startswith(named) and _is_request(document.file.candidate):
             found[_series_folder(document.path)].append(document.path)
 
-    return {path for paths in found.values() if len(paths) >= _FEW_DECISIONS for path in paths}
+    series = (paths for paths in found.values() if len(paths) >= _FEW_DECISIONS)
+    return {*chain.from_iterable(series)}
 
 
 def _is_request(entry: AdrDocument | None) -> bool:
@@ -328,17 +331,19 @@ def _drop_years(decisions: Decisions) -> None:
         if number and not peer.in_log:
             numbers[_series_folder(peer.path)].append(int(number))
 
-    of_years = {
-        folder
-        for folder, years in numbers.items()
-        if len(set(years)) < len(years) and all(year in _YEARS for year in years)
-    }
+    of_years = {folder for folder, years in numbers.items() if _are_years(years)}
     decisions.new = [
         replace(candidate, entry=replace(candidate.entry, number=None))
         if _series_folder(candidate.path) in of_years and candidate.number in _YEARS
         else candidate
         for candidate in decisions.new
     ]
+
+
+def _are_years(numbers: Sequence[int]) -> bool:
+    """Say whether the numbers of a folder are years: all can be one, and some are the same."""
+    is_repeated = len(set(numbers)) < len(numbers)
+    return is_repeated and all(number in _YEARS for number in numbers)
 
 
 def _order_dates(decisions: Decisions) -> None:
