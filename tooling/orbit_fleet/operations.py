@@ -360,7 +360,7 @@ def fleet_show(
     return Answer(answer.as_data()[0], search.record_text(answer))
 
 
-@operation("fleet mcp")
+@operation("fleet mcp", formats=())
 def fleet_mcp(call: Call, lake: str) -> Answer:
     """Serve a lake to an agent over MCP, read only.
 

@@ -16,7 +16,7 @@ from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Source
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.adoption import adopt, backfill
+from orbit_registry.operations.adoption import Order, adopt, backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.document_moves import follow_moves
 from orbit_registry.operations.import_report import (
@@ -444,13 +444,8 @@ def test_only_a_record_without_a_list_of_options_gets_one(
 def test_an_import_counts_the_documents_that_it_reads(workspace: Workspace, write: Write) -> None:
     paths = [write(f"000{number}-a.md", f"A {number}") for number in (1, 2, 3)]
     steps: list[tuple[str, int, int]] = []
-    adopt(
-        workspace,
-        paths,
-        by_name=(),
-        dry_run=True,
-        on_step=lambda step, done, of: steps.append((step, done, of)),
-    )
+    order = Order(dry_run=True, on_step=lambda step, done, of: steps.append((step, done, of)))
+    adopt(workspace, paths, order)
     assert steps == [("reading the documents", number, 3) for number in range(3)]
 
 
@@ -478,6 +473,6 @@ def test_a_record_says_where_its_day_is_from(
         git(workspace.root, "add", "-A")
         git(workspace.root, "commit", "-qm", "A decision")
 
-    adopt(workspace, ["docs/adr/0001-x.md"], by_name=(), dry_run=False)
+    adopt(workspace, ["docs/adr/0001-x.md"], Order())
     (record,) = read_collection(workspace).records
     assert record.text("x-created-from") == source

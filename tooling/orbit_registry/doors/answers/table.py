@@ -37,7 +37,7 @@ class Operation:
     `orbit KIND name` does it for that kind alone. `tool` is its name over MCP. `lists`: it reads
     records, so a note says which ones could not be read. No list has it if it `is_hidden`. A group
     (`is_group`) runs nothing: the names of its commands begin with its name. `formats` are those of
-    its answer at the command line; `call.form` is the one that is wanted.
+    its answer at the command line, none if it serves; `call.form` is the one that is wanted.
     """
 
     name: str

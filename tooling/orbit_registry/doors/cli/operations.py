@@ -75,7 +75,7 @@ def command_of(
         help=_help_of(operation, kind, verb),
         hidden=operation.is_hidden if verb is None else verb.is_hidden,
     )
-    return format_option(command, operation.formats)
+    return format_option(command, operation.formats) if operation.formats else command
 
 
 def _of_verb(argument: Argument, verb: Verb) -> Argument:
