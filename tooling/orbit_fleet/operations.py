@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from shlex import quote
+from stat import S_ISDIR
 from typing import Annotated, Any
 
 from orbit_fleet import search
@@ -23,6 +24,7 @@ from orbit_fleet.migrate import migrate
 from orbit_fleet.push import commit_of, push
 from orbit_fleet.report import report
 from orbit_fleet.sources import sources_in
+from orbit_fleet.store import mode_of
 from orbit_fleet.update import update
 from orbit_registry.doors.answers.agents import INSTALL_MCP
 from orbit_registry.doors.answers.answer import Answer
@@ -58,7 +60,7 @@ def _engine(
     if memory and not _MEMORY.fullmatch(memory):
         raise UsageError(f"{memory!r} is no size", hint="--memory 8GB")
 
-    if spill and not Path(spill).is_dir():
+    if spill and not S_ISDIR(mode_of(Path(spill))):
         raise UsageError(f"{spill} is no folder", hint="make it, or leave out --spill")
 
     return Engine(engine, lake_on_engine, seconds, memory, spill)

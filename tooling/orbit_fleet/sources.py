@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from types import MappingProxyType
 
 from orbit_fleet.forges import FORGES, listing
 from orbit_fleet.lake import Repository, valid_repository
 from orbit_fleet.names import origin_in, path_in, public
+from orbit_fleet.store import mode_of
 from orbit_registry.errors import LakeError, UsageError
 from orbit_registry.formats.hosting import FORMS
 from orbit_registry.formats.position import YamlProblemError
@@ -164,7 +166,7 @@ def _is_same(first: Source, second: Source) -> bool:
 def origin_name(argument: str, api: str = "") -> str:
     """Return the name of a source in a lake: the same in each collection that reads it."""
     path = from_home(Path(argument))
-    if path.exists():
+    if mode_of(path):
         return str(path.resolve())
 
     return public(f"{argument} {api}".strip())
@@ -173,12 +175,12 @@ def origin_name(argument: str, api: str = "") -> str:
 def _entries(argument: str, api: str) -> Iterator[Source | Problem]:
     forge, _, account = argument.partition(":")
     path = from_home(Path(argument))
-    if forge in FORGES and account and not path.exists():
+    if forge in FORGES and account and not mode_of(path):
         for listed in listing(forge, account, api):
             yield _source({**listed, "forge": forge}, argument)
-    elif path.is_dir():
+    elif S_ISDIR(mode_of(path)):
         yield from _checkouts(path)
-    elif path.is_file():
+    elif S_ISREG(mode_of(path)):
         yield from _listed(path)
     else:
         hint = f"a file with {EXAMPLE}; a folder of checkouts; or `github:acme`"

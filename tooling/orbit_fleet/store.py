@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from orbit_registry.errors import LakeError, OrbitError, UsageError
@@ -18,6 +19,14 @@ _USER = re.compile(r"(?:(?<=//)|^)([^/\s]*:[^/\s]*)(?=@)")
 """User and password in an address: `s3://KEY:SECRET@bucket`, `ada:secret@host:path`."""
 _BARE_USER = re.compile(r"^[^/\s@]*:[^/\s@]*@")
 EXTRA = "pip install 'orbit-registry[fleet]'"
+
+
+def mode_of(path: Path) -> int:
+    """Return the mode of what is at a path; 0 if nothing is, or if no file can have that name."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 class Store:
@@ -63,7 +72,7 @@ class Store:
                 f"the address of a lake can't have {character!r}: {self.address}", hint=hint
             )
 
-        if self.is_local and Path(self.root).is_file():
+        if self.is_local and S_ISREG(mode_of(Path(self.root))):
             raise UsageError(f"{self.address} is a file", hint="give the folder of a lake")
 
     def _without_user(self, error: Exception) -> str:

@@ -167,15 +167,19 @@ def _requests(documents: Sequence[Document], by_name: Collection[str]) -> set[st
     """Return numbered documents in a folder that the user named which say why, and who wrote them
     or when: requests for comments state no status, and often nothing that is called a decision.
     """
-    named = tuple(f"{name}/" for name in by_name)
-    found: dict[str, list[str]] = defaultdict(list)
+    folders = tuple(f"{name}/" for name in by_name)
+    by_folder: dict[str, list[str]] = defaultdict(list)
 
     for document in documents:
         is_numbered = document.file.skipped_reason in NUMBERED_REASONS
-        if is_numbered and document.path.startswith(named) and _is_request(document.file.candidate):
-            found[_series_folder(document.path)].append(document.path)
+        if (
+            is_numbered
+            and document.path.startswith(folders)
+            and _is_request(document.file.candidate)
+        ):
+            by_folder[_series_folder(document.path)].append(document.path)
 
-    series = (paths for paths in found.values() if len(paths) >= _FEW_DECISIONS)
+    series = (paths for paths in by_folder.values() if len(paths) >= _FEW_DECISIONS)
     return {*chain.from_iterable(series)}
 
 

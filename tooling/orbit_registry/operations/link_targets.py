@@ -239,7 +239,7 @@ class Targets:
 
 
 def _name_key(name: str) -> str:
-    """Return a name as it is looked up: `KEP-18` is `KEP-0018` too."""
+    """Return a name in the form in which it is looked up: `KEP-18` is `KEP-0018` too."""
     return _ZEROS.sub(r"\g<code>-", name.casefold())
 
 

@@ -172,9 +172,9 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
 
         while target is not None:
             verb = Span(match.start(), match.end())
-            named = _with_range(text, target, limit)
-            yield from (Phrase(rel, *each, verb) for each in named)
-            target = named[-1]
+            targets = _with_range(text, target, limit)
+            yield from (Phrase(rel, *each, verb) for each in targets)
+            target = targets[-1]
             behind = _skip(_REMARK, text, target[2].end, limit)
             following = _skip(_GLUE if behind == target[2].end else _NEXT, text, behind, limit)
             if following == behind:
@@ -256,9 +256,9 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
     at = _skip(_GLUE, text, start, end)
     target = _target(text, at, end)
     while target is not None:
-        named = _with_range(text, target, end)
-        yield from named
-        last = named[-1][2].end
+        targets = _with_range(text, target, end)
+        yield from targets
+        last = targets[-1][2].end
         target = _target(text, _skip(_GLUE, text, last, end), end)
 
 
