@@ -178,7 +178,7 @@ def test_an_error_pattern_names_the_program(
     project: Project, command: str, text: str, pattern: str
 ) -> None:
     observer = Observer(project)
-    success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
+    success = {"pytest -q": "python -m pytest", "make lint": "uv run make lint"}[command]
     steps = [
         Step("run", command, output=text, failed=True),
         Step("run", success, output="1 passed"),

@@ -7,7 +7,7 @@ moved or added.
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -46,11 +46,18 @@ _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STA
         "services",
     )
 )
-_OF_TOOLCHAINS, _HOSTS, _PRINTING, _MOVING, _WRITING_OPTIONS = (
+_OF_TOOLCHAINS, _HOSTS, _WRITING_OPTIONS, _CHANGING, _ASKING = (
     frozenset(COMMANDS[name])
-    for name in ("toolchain_managers", "hosts", "printing", "moving", "writing_options")
+    for name in (
+        "toolchain_managers",
+        "hosts",
+        "writing_options",
+        "changing_options",
+        "asking_options",
+    )
 )
-_EDITING = {program: frozenset(words) for program, words in COMMANDS["editing"].items()}
+_HARMLESS = {program: frozenset(words) for program, words in COMMANDS["harmless"].items()}
+_ELSEWHERE = ("/dev/", "/tmp/", "&")  # files of a redirection that are none of the project
 _FAMILIES: dict[str, str] = {}
 for _language, _programs in COMMANDS["families"].items():
     _FAMILIES |= dict.fromkeys(_programs, _language)
@@ -272,27 +279,41 @@ def is_other_family(program: str, other: str) -> bool:
     return "" not in families and families[0] != families[1]
 
 
-def may_edit(text: str, is_tracked: Callable[[str], bool]) -> bool:
-    """Say whether a line may change files of the project, so that what works after it tells nothing
-    about the command that failed before.
+def may_change(text: str) -> bool:
+    """Say whether a line may change more than what its commands of the project are for.
+
+    What is not known to be harmless may be why another command works after it.
     """
     for command in commands_in(text).commands:
-        program = name_of((*command.words, "")[0])
-        into = [file for sign, file in command.files if sign == ">" and file[:5] != "/dev/"]
-        if program in _PRINTING and into:
+        into = [file for sign, file in command.files if sign == ">"]
+        if not all(file.startswith(_ELSEWHERE) for file in into):
             return True
-        if command.bodies and program not in SHELLS:
-            return True  # a program is given a text that may be a script
-        if program in _MOVING and any(map(is_tracked, command.words[1:])):
-            return True
-
-        words = _EDITING.get(program)
-        if words is not None and (not words or not words.isdisjoint(command.words)):
-            return True
-        if not _WRITING_OPTIONS.isdisjoint(command.words):
+        if not _is_harmless(command.words):
             return True
 
     return False
+
+
+def _is_harmless(words: Sequence[str]) -> bool:
+    program = name_of((*words, "")[0])
+    harmless_words = _HARMLESS.get(program)
+    if harmless_words is not None and (not harmless_words or not harmless_words.isdisjoint(words)):
+        return _CHANGING.isdisjoint(words)
+    if not _ASKING.isdisjoint(words) or _changed(_Place(), words, "", "") is not None:
+        return True
+
+    way = _way(words, _Place(), "")
+    return way is not None
+
+
+def changes_files(text: str) -> bool:
+    """Say whether a command of a line is for changing the project's files."""
+    words: list[str] = []
+    for command in commands_in(text).commands:
+        words += command.words
+
+    is_format = any(way.purpose == "format" for way in read_command(text).ways)
+    return is_format or not _WRITING_OPTIONS.isdisjoint(words)
 
 
 def _folder(folder: str, path: str, root: str) -> str | None:

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import Literal
@@ -17,15 +16,25 @@ from typing import Literal
 from orbit_loop.capture.command_line import (
     COMMANDS,
     ProjectCommand,
+    changes_files,
     is_other_family,
-    may_edit,
+    may_change,
     read_command,
 )
 from orbit_loop.capture.project import Project
+from orbit_loop.capture.remedy import (
+    PREPARING,
+    UNKNOWN,
+    UNTOLD,
+    Fault,
+    Form,
+    explains,
+    forms,
+    is_mild,
+    variables_of,
+)
 from orbit_loop.capture.turns import Step, Turn
 from orbit_registry.errors import plural
-from orbit_registry.formats.yaml import table_of
-from orbit_registry.hook.commands import commands_in
 from orbit_registry.hook.purpose import SCRIPTS
 from orbit_registry.hook.select import compiled_pattern, contains_pattern, folded
 
@@ -43,7 +52,7 @@ _IDENTIFIER = re.compile(
 )
 _PASSED = re.compile(
     r"(?im)\b[1-9]\d* (?:passed|passing)\b|test result: ok|^ok\b|no issues found|all checks "
-    r"passed|build success"
+    r"passed|build success|\b[1-9]\d* \w+, (?:\d+ \w+, )?0 failures\b"
 )
 _FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: "
@@ -54,63 +63,19 @@ _TEST_FAILED = re.compile(
     r"FAILED|AssertionError"
 )
 MOST_ADDED = 3  # most options that a lesson names
-UNKNOWN = "something of its environment is missing"
-"""Fault where the same program worked in another way,
-and what it said of the first run is none of the forms.
-"""
 MOST_OUTPUT = 4_000
-_MILD, _ASKING, _MILD_WORDS = (
-    frozenset(COMMANDS[name]) for name in ("mild_options", "asking_options", "mild_words")
-)
+_MILD, _ASKING = (frozenset(COMMANDS[name]) for name in ("mild_options", "asking_options"))
 _FOLDER_FAULT = "the folder is another one"
 _PORT_FAULT = "a port is taken"
 _OPTION_FAULT = "an option is unknown"
 _MISSING_SCRIPT = ("the command is missing", "the script is missing", "the target is missing")
 _CODE = ("test", "lint", "types", "build", "format", "install")
 """Purposes of commands that are run after a change of code."""
-_PREPARING = ("start", "generate", "migrate", "build", "install")
 _FOUND_FAULTS = re.compile(
     r"(?im):\d+:\d+|:\d+: |\b[1-9]\d* (?:errors?|problems?|warnings?|files?)\b|would reformat"
 )
 """Output of a linter that did its job."""
-_ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)=")
 _LITERAL = re.compile(r"[ -~]{4,120}\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class _Fault:
-    """A fault of `faults.yaml`, and what may repair it."""
-
-    name: str
-    repaired_by: tuple[str, ...] = _PREPARING
-    by_other_command: bool = True
-    by_edits: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    text: re.Pattern[str]
-    fault: _Fault
-    error: str
-
-
-@cache
-def _forms() -> tuple[_Form, ...]:
-    forms: list[_Form] = []
-    for entry in table_of(__file__, "faults.yaml"):
-        fault = _Fault(
-            entry["fault"],
-            tuple(entry.get("repaired_by", _PREPARING)),
-            entry.get("other_command", True),
-            entry.get("edits", True),
-        )
-        for form in entry["forms"]:
-            forms.append(_Form(re.compile(form["text"]), fault, form.get("error", "")))
-
-    return tuple(forms)
-
-
-_UNTOLD = _Form(re.compile(""), _Fault(UNKNOWN), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +101,15 @@ class _Stumble:
     way: ProjectCommand
     fault: str
     error_pattern: str
-    kind: _Fault
+    kind: Fault
     paths: list[str] = field(default_factory=list)
     times: int = 1
     output: str = ""
-    first: ProjectCommand | None = (
-        None  # what was run in between, if the same command worked after it
-    )
+    # What was run in between, if the same command worked after it.
+    first: ProjectCommand | None = None
+    failed: ProjectCommand | None = None  # the command as it was typed
+    is_doubted: bool = False  # something else may be why it works
+    advice: str = ""  # words of the person since it failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +153,8 @@ class Observer:
             )
             self._rules.setdefault(rule, lesson)
 
-        if turn.is_done_by_person:
-            self._open.clear()  # what works now may work because of that
+        for stumble in self._open.values():
+            stumble.advice += turn.prompt
         if turn.rejected:
             self._open.clear()
             return
@@ -205,12 +172,10 @@ class Observer:
                 self._edited()
                 order = []
             elif step.action == "run":
-                edits = bool(self._open) and may_edit(step.command, self._project.has_path)
-                is_single = len(commands_in(step.command).commands) == 1
-                if edits and not is_single:
-                    self._edited()
+                if may_change(step.command):
+                    self._doubt()
                 order += self._run(step, written_paths)
-                if edits and is_single:  # `ruff check --fix` itself may be what works
+                if not step.failed and changes_files(step.command):
                     self._edited()
             elif step.action == "search":
                 self._seek(step.pattern)
@@ -234,6 +199,10 @@ class Observer:
             if stumble.kind.by_edits:
                 del self._open[purpose]
 
+    def _doubt(self) -> None:
+        for stumble in self._open.values():
+            stumble.is_doubted = True
+
     def _seek(self, pattern: str) -> None:
         name = _IDENTIFIER.match(pattern)
         if name and (name[1] in self._sought or len(self._sought) < MOST_KEYS):
@@ -256,8 +225,9 @@ class Observer:
             defined = [way for way in ways if self._project.defines(way)]
             for way in defined:
                 if way in self._worked or len(self._worked) < MOST_KEYS:
-                    self._worked[way] += 1
+                    self._refute(way)
                     self._recover(way, [*step.paths, *written_paths])
+                    self._worked[way] += 1
             return [way for way in defined if way.purpose in _CODE]
 
         if (
@@ -273,18 +243,22 @@ class Observer:
         """Note what may have made a failed command work:
         a service that was started, files that were generated.
         """
-        for way in ways if not step.failed else ():
-            for stumble in self._open.values():
-                is_told = f"{way.tool} {way.script}" in stumble.output
-                if way.words != stumble.way.words and (is_told or self._may_repair(way, stumble)):
-                    added = self._arguments(way, (), stumble.output, is_told=True)
-                    stumble.first = way.with_arguments(added)
+        for way, stumble in product(ways, self._open.values()):
+            if way.purpose == stumble.way.purpose:
+                continue
+
+            is_told = f"{way.tool} {way.script}" in stumble.output
+            if not step.failed and (is_told or self._may_repair(way, stumble)):
+                added = self._arguments(way, (), stumble.output, is_told=True)
+                stumble.first = way.with_arguments(added)
+            elif way.purpose not in SCRIPTS.values():
+                stumble.is_doubted = True
 
     def _may_repair(self, way: ProjectCommand, stumble: _Stumble) -> bool:
         """Say whether a command may prepare what another one lacked."""
         if is_other_family(way.tool, stumble.way.tool) or way.purpose == stumble.way.purpose:
             return False
-        if way.purpose in _PREPARING:
+        if way.purpose in PREPARING:
             return way.purpose in stumble.kind.repaired_by
 
         return bool(stumble.kind.repaired_by) and self._project.is_script(way)
@@ -293,24 +267,27 @@ class Observer:
         form, error = self._form_of(way, step.output)
         if form is None or not form.fault.name:
             return
+        if form.fault.name == UNKNOWN and not step.failed:
+            return  # a pipe hid the exit code, and the output tells no fault
 
         paths = [*step.paths, *written_paths]
         output = step.output[-MOST_OUTPUT:]
         stumble = _Stumble(way, form.fault.name, error, form.fault, paths, output=output)
-        open_stumble = self._open.setdefault(way.purpose, stumble)
-        open_stumble.times += open_stumble is not stumble
+        before = self._open.setdefault(way.purpose, stumble)
+        before.times += before is not stumble
 
-        if open_stumble.fault == UNKNOWN != form.fault.name:
-            stumble.times = open_stumble.times
+        is_told = before.fault == UNKNOWN != form.fault.name
+        if is_told or before.is_doubted or before.advice:
+            stumble.times = before.times
             self._open[way.purpose] = stumble
 
-    def _form_of(self, way: ProjectCommand, output: str) -> tuple[_Form | None, str]:
-        for form in _forms():
+    def _form_of(self, way: ProjectCommand, output: str) -> tuple[Form | None, str]:
+        for form in forms():
             match = form.text.search(output)
             if match is not None:
                 return form, self._error_of(match, form.error, output, way.tool)
         did_its_job = _FOUND_FAULTS if way.purpose in ("lint", "types", "format") else _TEST_FAILED
-        return None if did_its_job.search(output) else _UNTOLD, ""
+        return None if did_its_job.search(output) else UNTOLD, ""
 
     def _error_of(self, match: re.Match[str], pattern: str, output: str, program: str) -> str:
         name = next(filter(None, match.groups()), "")
@@ -332,57 +309,57 @@ class Observer:
         is_word = all(part in SCRIPTS for part in parts)
         return is_word or self._project.defines(way) or self._project.mentions(way.script)
 
+    def _refute(self, way: ProjectCommand) -> None:
+        """Forget what was learnt of a command that works after all."""
+        stumble, _, _ = self._recovered.get(way.purpose, (None, way, 0))
+        if stumble is None or stumble.first is not None or stumble.failed != way:
+            return
+        if stumble.failed.arguments == way.arguments:
+            del self._recovered[way.purpose]
+
     def _recover(self, way: ProjectCommand, paths: list[str]) -> None:
         stumble = self._open.get(way.purpose)
         if stumble is None or self._is_other_part(stumble, way):
             return
 
         del self._open[way.purpose]
-        bad = stumble.way
-        unrefused = bad.words
-        is_same = was_same = (bad.words, bad.folder) == (way.words, way.folder)
-        if is_same and stumble.first is None:
-            added = self._added(stumble, way)
-            is_same = not added
-            if added and stumble.fault != _OPTION_FAULT:
-                bad = stumble.way = self._differing(stumble, way)
-            way = way.with_arguments(added)
+        if stumble.is_doubted or not _is_advised(stumble, way):
+            return
+
+        failed = stumble.failed = stumble.way
+        is_same = (failed.words, failed.folder) == (way.words, way.folder)
+        is_remedy = explains(stumble.kind, failed, way, stumble.output, self._project)
+        if stumble.first is not None and not is_same:
+            return  # each of the two may be why it works
+        if stumble.first is None and not is_remedy:
+            return
+        if not is_same and self._worked[failed]:
+            return  # it failed this time alone
+
+        variables = variables_of(way) - variables_of(failed)
+        if any(is_mild(name, stumble.output) for name in variables):
+            return
 
         if stumble.fault == _OPTION_FAULT:
-            bad = stumble.way = self._refused(stumble, way)
-            is_same = was_same and bad.words == unrefused
+            stumble.way = self._refused(stumble, way)
+        if is_same and stumble.first is None:
+            added = self._added(stumble, way)
+            if stumble.fault != _OPTION_FAULT:
+                stumble.way = self._differing(stumble, way)
+            way = way.with_arguments(added)
+            if stumble.way.words == way.words and stumble.way.folder == way.folder:
+                return
 
-        if (is_same and stumble.first is None) or not self._explains(stumble, way):
-            return
-
-        if (bad.words, bad.folder) != (way.words, way.folder):
-            stumble.first = None
-        if stumble.first is None and not stumble.kind.by_other_command:
-            return
-
-        variables = set(_ASSIGNED.findall(way.words)).difference(_ASSIGNED.findall(bad.words))
-        if any(_is_mild(name, stumble.output) for name in variables):
-            return
-
-        if name := next(
-            (name for name in variables if re.search(rf"\b{name}\b", stumble.output)), ""
-        ):
-            stumble.fault, stumble.error_pattern = (
-                "a variable is not set",
-                stumble.error_pattern or name,
-            )
+        for name in sorted(variables):
+            if re.search(rf"\b{name}\b", stumble.output):
+                stumble.fault = "a variable is not set"
+                stumble.error_pattern = stumble.error_pattern or name
 
         stumble.paths += paths
         before, _, count = self._recovered.get(way.purpose, (stumble, way, 0))
         stumble.times += before.times if count else 0
         self._recovered[way.purpose] = (stumble, way, count + 1)
         self._now.append(stumble)
-
-    def _explains(self, stumble: _Stumble, way: ProjectCommand) -> bool:
-        """Say whether a command that worked is another way to do what failed."""
-        bad = stumble.way
-        is_known = stumble.fault != UNKNOWN
-        return is_known or self._project.is_alike(bad, way) or self._project.runs(way, bad.tool)
 
     def _is_other_part(self, stumble: _Stumble, way: ProjectCommand) -> bool:
         """Say whether a command is for another part of the project than the one that failed."""
@@ -454,7 +431,7 @@ class Observer:
             option, _, value = part.argument.partition(" ")
             if option[:1] not in ("-", "+") or option in mild or part.argument in known:
                 continue
-            if _is_mild(option, output):
+            if is_mild(option, output):
                 continue
 
             is_file, is_named = self._project.has_path(value), option in output
@@ -638,10 +615,14 @@ class Observer:
                 return
 
 
-def _is_mild(name: str, output: str) -> bool:
-    """Say whether an option or a variable makes nothing work, and no output advised it."""
-    words = re.split("[-_]+", name.strip("-").casefold())
-    return name not in output and not _MILD_WORDS.isdisjoint(words)
+def _is_advised(stumble: _Stumble, way: ProjectCommand) -> bool:
+    """Say whether the person said nothing since a command failed, or how it works.
+
+    With any other word they may have repaired something, or have asked for something else.
+    """
+    new = [word for word in way.words.split() if word not in stumble.way.words.split()]
+    advice = stumble.advice
+    return not advice or bool(new and re.search(rf"(?<!\w){re.escape(new[0])}(?!\w)", advice))
 
 
 def _error_pattern(text: str, words: str, program: str) -> str:

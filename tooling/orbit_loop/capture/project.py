@@ -125,7 +125,7 @@ class Project:
     @staticmethod
     def is_alike(bad: ProjectCommand, good: ProjectCommand) -> bool:
         """Say whether two commands start the same program or script."""
-        tools = {bad.tool, good.tool}
+        tools = {way.tool.removesuffix("w") for way in (bad, good)}  # `gradlew`, `mvnw`
         return bad.script == good.script and (len(tools) == 1 or tools.issubset(_PACKAGES))
 
     def are_scripts(self, bad: ProjectCommand, good: ProjectCommand) -> bool:
@@ -145,16 +145,39 @@ class Project:
         return way.tool in _PACKAGES and "#scripts." in "".join(self.inputs_of(way))
 
     def runs(self, way: ProjectCommand, program: str) -> bool:
-        """Say whether a command is a script of a package that starts a program."""
-        if way.tool not in _PACKAGES:
+        """Say whether a command is a script of the project that starts a program."""
+        script = self._script_text(way)
+        return re.search(rf"(?<![\w-]){re.escape(program)}\b", script) is not None
+
+    def _script_text(self, way: ProjectCommand) -> str:
+        """Return what a script of the project runs; empty if it is none."""
+        if way.tool in self.files:
+            return self.text(way.tool)
+
+        if way.tool in _DEFINITIONS:
+            form = _DEFINITIONS[way.tool]["form"].replace("{}", re.escape(way.script))
+            head = form.removeprefix("(?m)")
+            body = re.compile(rf"(?:{head}).*(?:\n[ \t]+.*)*", re.MULTILINE)
+            texts = [self.text(path) for path in self.inputs_of(way)]
+        elif way.tool in _PACKAGES:
+            body = re.compile(rf'"{re.escape(way.script)}"\s*:\s*"([^"]*)"')
+            files = [path.partition("#")[0] for path in self.inputs_of(way)]
+            if way.names:  # a part of the project, which its name does not lead to
+                files = [path for path in self.tracked if path.endswith("/package.json")]
+            texts = [self.text(path) for path in files]
+        else:
+            return ""
+
+        definition = next(filter(None, map(body.search, texts)), None)
+        return definition[0] if definition is not None else ""
+
+    def prefers(self, good: ProjectCommand, bad: ProjectCommand) -> bool:
+        """Say whether the project's files know one program or script, and not the other."""
+        if self.is_defined(bad):
             return False
 
-        for path in _in_or_above(way.folder, ["package.json"]):
-            script = re.search(rf'"{re.escape(way.script)}"\s*:\s*"([^"]*)"', self.text(path))
-            if script is not None:
-                return re.search(rf"(?<![\w-]){re.escape(program)}\b", script[1]) is not None
-
-        return False
+        knows_good = self.is_defined(good) or self.mentions(good.script or good.tool)
+        return knows_good or not self.mentions(bad.script or bad.tool)
 
     def has_path(self, text: str) -> bool:
         """Say whether a text names a tracked file or a folder of them,

@@ -107,7 +107,7 @@ MOST_RECALLED = MOST_PRINTED = 200
 Action = Literal["run", "write", "read", "search", "foreign", "other"]
 _FOREIGN = re.compile(r"(?i)\A(?:mcp[_:]|.*(?:web|browser|fetch|url|http))")
 _OWN_MCP = re.compile(r"(?i)\Amcp_{1,2}orbit")
-_DOWNLOAD = re.compile(r"\b(?:curl|wget|lynx|httpie|https?://)")
+_DOWNLOAD = re.compile(r"\b(?:curl|wget|lynx|httpie|https?://(?!localhost\b|127\.0\.0\.1\b))")
 _REJECTION = re.compile(
     r"(?i)\A\W*(?:no(?!\w| problem| worries| need)|nope|wrong|incorrect|stop|undo|revert|roll "
     r"?back|nein|falsch"
@@ -137,11 +137,6 @@ class Turn:
     steps: list[Step] = field(default_factory=list)
     rejected: bool = False
     rules: tuple[str, ...] = ()  # sentences of the prompt that say what is always or never done
-
-    @property
-    def is_done_by_person(self) -> bool:
-        """Whether the prompt says that the person has done something meanwhile."""
-        return _pattern("done_by_person").search(self.prompt) is not None
 
 
 @dataclass(slots=True)

@@ -77,6 +77,22 @@ def _failure(response: object) -> str:
     return output
 
 
+def _printed(text: str) -> str:
+    """Return what a shell printed; older versions write it in JSON."""
+    if text[:1] != "{":
+        return text
+
+    try:
+        members = parse_json(text)
+    except (ValueError, StopIteration, RecursionError):
+        return text
+
+    if not isinstance(members, dict) or "metadata" not in members:
+        return text
+
+    return field(members, "output")
+
+
 def _exit_code(output: str) -> str:
     """Return the exit code at the beginning of a shell's output, `0` without one."""
     for start in _EXIT_CODES:
@@ -239,6 +255,7 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
 
         text = "\n".join(texts_of(output))
         failed = failed or _has_failed(text)
+        text = _printed(text)
         call_id = str(payload.get("call_id"))
         yield TranscriptEntry("result", clipped(text), call=call_id, failed=failed)
 
