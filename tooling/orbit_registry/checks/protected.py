@@ -265,7 +265,9 @@ def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterato
             yield Change(f"this change alters how {path} starts Orbit", _file(path))
 
 
-_HIDING = re.compile(r"-diff|binary|-?merge(?:=.*)?|filter=.*|linguist-generated(?:=true)?")
+_HIDING = re.compile(
+    r"-diff|binary|-?merge(?:=(?!text$).*)?|filter=.*|linguist-generated(?:=true)?"
+)
 """An attribute by which a forge folds a file away, or git merges or stores it otherwise."""
 
 
@@ -278,13 +280,13 @@ def _attributes(
         if name != ATTRIBUTES:
             continue
 
-        before = (policy.git.read(policy.commit, path) or b"").splitlines()
-        lines = (head.git.read("HEAD", path) or b"").splitlines()
         start = f"{folder}/" if folder else ""
-        names = [record.path.removeprefix(start) for record in records]
-        for line in lines:
-            pattern, *attributes = line.decode("utf-8", "replace").split() or [""]
-            if line in before or not any(map(_HIDING.fullmatch, attributes)):
+        paths = [record.path for record in records if record.path.startswith(start)]
+        names = [name.removeprefix(start) for name in paths]
+        before = list(_words_of_lines(policy.git.read(policy.commit, path)))
+        for words in _words_of_lines(head.git.read("HEAD", path)):
+            pattern, *attributes = words
+            if words in before or not any(map(_HIDING.fullmatch, attributes)):
                 continue
 
             sections = owner_sections(f"{pattern} @all\n".encode())
@@ -294,6 +296,12 @@ def _attributes(
                 )
                 yield Change(message, _file(path))
                 break
+
+
+def _words_of_lines(content: bytes | None) -> Iterator[list[str]]:
+    for line in (content or b"").decode("utf-8", "replace").splitlines():
+        if words := line.split():
+            yield words
 
 
 def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:

@@ -196,8 +196,7 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
 
 def _suspects(text: str) -> Iterator[Suspect]:
-    has_form = _compiled(_FORM_NEEDLES).search(text) is not None
-    forms = list(_with_form(text)) if has_form else []
+    forms = list(_with_form(text))
     suspects = list(forms)
     for name in _with_name(text):
         if not any(name.start < form.end and form.start < name.end for form in forms):
@@ -230,6 +229,9 @@ def disguised_secrets(text: str) -> Iterator[str]:
 
 def _with_form(text: str) -> Iterator[Suspect]:
     """Yield what has a form; a form is looked for only where a part of it is."""
+    if not _compiled(_FORM_NEEDLES).search(text):
+        return
+
     for form in _FORMS:
         if _compiled("|".join(form.needles)).search(text):
             yield from _of_form(form, text)

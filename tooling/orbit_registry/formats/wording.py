@@ -60,7 +60,9 @@ _ELEMENTS = (
     "mark ol p pre q s samp small span strike strong sub summary sup table tbody td th thead tr "
     "tt u ul"
 )
-_TAG = re.compile(rf"</?(?:{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_TAG = re.compile(
+    rf"<(?P<end>/?)(?P<name>{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
 _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s[^()]*)?\)|\[[^\[\]]*\])")
 _MARKS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\\\n|[*`]+|~~")
@@ -76,9 +78,22 @@ def without_markup(text: str) -> str:
     return html.unescape(_MARKS.sub("", linked))
 
 
+def _with_lone_tags(text: str) -> str:
+    """Return a text in which tags without a counterpart are words: titles speak of `<p>`."""
+    opened: set[str] = set()
+    closed: set[str] = set()
+    for tag in _TAG.finditer(text):
+        names = closed if tag["end"] else opened
+        names.add(tag["name"].casefold())
+
+    words = (opened ^ closed) - {"br"}
+    return _TAG.sub(lambda tag: tag["name"] if tag["name"].casefold() in words else tag[0], text)
+
+
 def as_compared(text: str) -> str:
     """Return a text without markup and citations in brackets, and with its numbers in digits."""
-    plain_text = _GROUPED.sub("", as_seen(without_markup(without_citations(text))))
+    tagged = _with_lone_tags(without_citations(text))
+    plain_text = _GROUPED.sub("", as_seen(without_markup(tagged)))
     return _LETTERS.sub(lambda word: _NUMBERS.get(word[0].casefold(), word[0]), plain_text)
 
 

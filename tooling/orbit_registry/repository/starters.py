@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from orbit_registry.repository.codec import data_in
 
@@ -29,18 +29,30 @@ _BUILD_FILES = re.compile(
     r"|pyproject\.toml|[^/]+\.(?:sh|bash|mk))|\.github/actions/.+/action\.ya?ml"
 )
 """Files in which a forge or git calls what may run Orbit."""
-_ORBIT = re.compile(r"(?i)(?<![a-z0-9-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
+_ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
 _RUNS_ORBIT = re.compile(r"\borbit(?:[-_]registry)?[\"']?,?\s+[\"']?(?:check|hook|mcp|diff)\b")
-_SWITCH_NAME = re.compile(r"(?i).*(?:disable|enable|deny|block).*")
+_SWITCH_NAME = re.compile(r"(?i).*(?:disable|enable|deny|block).*|skip")
 """The name of a setting that may turn off what it names, or all."""
-_ENVIRONMENT = re.compile(r"(?i)PATH|ORBIT\w*|GIT_\w*|PYTHON\w*|LD_\w*|BASH_ENV|SHELL")
+_ENVIRONMENT = re.compile(
+    r"(?i)PATH|ORBIT\w*|LD_\w*|BASH_ENV|SHELL"
+    r"|GIT_(?:(?:ALTERNATE|CEILING|CONFIG|OBJECT|REPLACE)\w*|ATTR_SOURCE|CHECKOUT|DIR|EXEC_PATH"
+    r"|INDEX_FILE|NAMESPACE|STRATEGY|WORK_TREE)"
+    r"|PYTHON(?:HOME|PATH|PLATLIBDIR|PYCACHEPREFIX|STARTUP|USERBASE)"
+)
 """A variable that says which program runs, and on what."""
 _STEERING = re.compile(
-    r"GITHUB_(?:PATH|ENV)|\bPATH="
-    r"|\bgit\b.* (?:checkout|reset|commit|switch|restore|apply|rebase|merge|rm|replace)\b"
+    r"GITHUB_PATH|\bPATH=|\bgit(?: -[cC] (?:[^\s\"']|\"[^\"]*\"|'[^']*')+| --?[\w-]+(?:=\S+)?)*"
+    r" (?:checkout|reset|commit|switch|restore|apply|rebase|merge|rm|replace)(?![\w-])"
 )
 """A line of a step before Orbit that gives it other files or another program."""
-_ENDING = re.compile(r"set \+e|\b(?:exit|return|trap|alias)\b|\|\| *true|\(\) *\{")
+_LASTING = re.compile(r"(?:\becho +[\"']?(\w+)=[^;&]*)?GITHUB_ENV")
+"""A line that gives the steps that follow a variable: `echo "NAME=…" >> $GITHUB_ENV`."""
+_COMMAND = r"(?:^|[;&|(){}]|\b(?:then|do|else))\s*"
+"""What is before a command of a line."""
+_ENDING = re.compile(
+    rf"set \+e|{_COMMAND}(?:(?:exit|return)\b(?! +[1-9])|alias\b)|\btrap\b.*\bexit\b(?! +[1-9])"
+    r"|\|\| *true|\(\) *\{"
+)
 """A line of a script that may end it before Orbit, or take Orbit's place."""
 _SWITCH_IN_LINES = re.compile(
     r"(?i)disable|enable|continue-on-error|allow_failure|\bif:|\bwhen:|set \+e"
@@ -52,15 +64,17 @@ _COLLECTIONS = _SERVERS | {"hooks", "jobs"}
 _STEPS = frozenset(("before_script", "script", "steps"))
 """Lists whose entries come one after the other."""
 _OF_ALL_WORDS = (
-    "before_script ci default default_stages defaults env exclude fail_fast files include "
+    "before_script default default_stages defaults env exclude fail_fast files include "
     "on variables workflow"
 )
 _OF_ALL = frozenset(_OF_ALL_WORDS.split())
 """Settings of a whole file that say when or how all in it runs."""
+_TITLES = ("description", "name")
 _VARIABLES = ("env", "variables")
 _HARMLESS_WORDS = (
-    "artifacts concurrency description id name outputs permissions run-name services stage "
-    "statusMessage timeout-minutes"
+    "artifacts cache concurrency description id interruptible name outputs "
+    "permissions require_serial retry run-name services stage statusMessage timeout-minutes "
+    "verbose"
 )
 _HARMLESS = frozenset(_HARMLESS_WORDS.split())
 """Settings that neither turn off what they belong to nor change what it does."""
@@ -68,6 +82,8 @@ _REQUESTS = ("pull_request", "merge_request", "merge_group")
 _VERSION = re.compile(r"(?<=[\w.])(?:@[\w.+-]+|[-:=]v?\d[\w.+-]*|[-:]latest)$")
 """The version of a program or a machine, at the end of its name."""
 _NOTHING = ""
+_SHELLS = ("bash", "sh", "pwsh", "powershell", "cmd")
+_YES = "True"
 _COMMENT = ("#", "//")
 _YAML = (".yml", ".yaml")
 
@@ -83,7 +99,9 @@ class Starts:
     """What in a file of settings starts Orbit, and what says when and how."""
 
     starting: Settings
+    """What must stay; more of it only starts Orbit more often."""
     around: Settings
+    """What must stay the same."""
 
     def is_weaker(self, before: Starts) -> bool:
         """Say whether something that started Orbit is not there any more, or starts otherwise."""
@@ -112,7 +130,10 @@ def starts_in(path: str, text: str) -> Starts:
             ways.setdefault(names[:end], set()).add(name)
 
     around = [row for row in rows if ways and _is_around(*row, ways)]
-    return Starts(_settings(starting), _settings(map(_without_version, around)))
+    more = [row for row in around if _is_more(*row)]
+    fixed = [row for row in around if row not in more]
+    starting += chain.from_iterable(_parts(*row) for row in more)
+    return Starts(_settings(starting), _settings(map(_without_version, fixed)))
 
 
 def _value_in(path: str, text: str) -> object:
@@ -148,7 +169,7 @@ def _rows(value: object) -> Iterator[tuple[Names, str]]:
 
 
 def _starts_orbit(names: Names, text: str) -> bool:
-    is_allowed = "permissions" in names or _is_switch(names)
+    is_allowed = "permissions" in names or _is_switch(names) or _last_name(names) in _TITLES
     return not is_allowed and (_is_of_server(names) or _ORBIT.search(text) is not None)
 
 
@@ -157,6 +178,42 @@ def _is_of_server(names: Names) -> bool:
     return any(
         before in _SERVERS and _ORBIT.fullmatch(str(name)) for before, name in pairwise(names)
     )
+
+
+def _last_name(names: Names) -> str | int:
+    return next((name for name in reversed(names) if isinstance(name, str)), "")
+
+
+def _is_more(names: Names, text: str) -> bool:
+    """Say whether more values like one start Orbit at least as often: tools that a hook is called
+    for, machines of a matrix, queues of merges, what is on.
+    """
+    last = _last_name(names)
+    if last == "matcher" or names[:2] == ("on", "merge_group"):
+        return True
+    if "matrix" in names[:-2]:
+        is_listed = text != _NOTHING and "${{" not in text
+        return is_listed and not {"exclude", "include"}.intersection(names)
+
+    is_enabling = "enable" in str(last).casefold() or last == "always_run"
+    is_on = text.capitalize() == _YES or _ORBIT.search(text) is not None
+    return is_enabling and is_on
+
+
+def _parts(names: Names, text: str) -> Iterator[Row]:
+    for part in text.split("|") if _last_name(names) == "matcher" else [text]:
+        yield names, part
+
+
+def _names_another(names: Names, switch: int, text: str) -> bool:
+    """Say whether a switch names what it is about, and that is another program:
+    `disabledMcpjsonServers: [x]`, `enabledPlugins: {x: false}`.
+    """
+    inner = [name for name in names[switch + 1 :] if isinstance(name, str)]
+    program = inner[0] if inner else text
+    # A value alone is followed by the number of its line.
+    is_name = len(names) > switch + 2
+    return is_name and "*" not in program and _ORBIT.search(program) is None
 
 
 def _is_switch(names: Iterable[str | int]) -> bool:
@@ -178,7 +235,11 @@ def _is_around(names: Names, text: str, ways: Mapping[Names, Collection[str | in
     if isinstance(name, int):
         return _is_before(names, text, shared, ways[parent])
     if _is_switch([name]):
-        return True
+        return not _names_another(names, shared, text)
+    if _last_name(names) == "shell" and text in _SHELLS:
+        return False
+    if name == "strategy" and "matrix" not in names:
+        return False
     if name in _HARMLESS or (parent and parent[-1] in _COLLECTIONS):
         return False
     if name in _VARIABLES:
@@ -205,6 +266,10 @@ def _is_before(names: Names, text: str, shared: int, starting: Collection[str | 
     is_of_script = is_line or (is_step and names[shared - 1] != "steps")
     if is_of_script and _ENDING.search(text):
         return True
+
+    lasting = _LASTING.search(text)
+    if lasting is not None:
+        return lasting[1] is None or _ENVIRONMENT.fullmatch(lasting[1]) is not None
 
     is_checkout = "with" in names and names[-2] in ("ref", "repository")
     return is_checkout or _STEERING.search(text) is not None
