@@ -98,7 +98,26 @@ OVER = [
     ("# T\n\n**Note:** Deprecated fields stay readable.", False),
     ("# T\n\nWarning: obsolete clients break.", False),
     ("# T\n\n⚠️ Retired hosts must be wiped.", False),
+    ("# ~~ADR-0007: Use x~~", True),
+    ("# ADR-0007: ~~Use x~~", True),
+    ("# ~~ADR-0007: Use x~~ (see ADR-0009)", True),
+    ("# ~~Use x~~ Use y", False),
+    ("# ADR-0007: Use ~~x~~ y", False),
 ]
+
+
+STRUCK_LOGS = [
+    "## ~~2024-01-02: Use x~~\n\na\n\n## 2024-02-03: Use y\n\nb\n",
+    "## ~~D-1: Use x~~\n\nStatus: Accepted\n\n## D-2: Use y\n\nStatus: Accepted\n",
+    "| ID | Decision | Status |\n|-|-|-|\n| D-1 | ~~Use x~~ | Accepted |\n| D-2 | y | Active |\n",
+]
+
+
+@pytest.mark.parametrize("log", STRUCK_LOGS)
+def test_a_struck_entry_asks_whether_it_is_over(log: str) -> None:
+    entries = read_document(f"# Decisions\n\n{log}", "docs/decisions.md").entries
+    codes = [{problem.code for problem in entry.problems} for entry in entries]
+    assert ["adr-relation-unsure" in each for each in codes] == [True, False]
 
 
 @pytest.mark.parametrize(("head", "asks"), OVER)

@@ -206,7 +206,7 @@ def split_names(value: str) -> tuple[str, ...]:
         bare = bare[1:-1]
         if "," not in bare and len(bare.split()) > 3:
             return ()
-    if _LAST_NAMES_FIRST.fullmatch(bare):
+    if _LAST_NAMES_FIRST.fullmatch(bare) and not bare.startswith("@"):
         return tuple(name.strip() for name in bare.split(";"))
 
     pair = _PAIR_OF_NAMES.fullmatch(bare)

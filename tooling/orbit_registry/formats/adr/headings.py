@@ -261,6 +261,30 @@ class TitleParts:
     date: str | None = None  # the date that it begins with
 
 
+STRIKE = "~~"
+"""Mark around struck text."""
+
+
+def without_strike(text: str, span: Span, plain: str) -> tuple[Span, str]:
+    """Return the span and the words of a heading without the marks of struck text, if such text
+    begins it: `~~D-1: Use x~~`.
+    """
+    raw = span.of(text)
+    close = raw.find(STRIKE, len(STRIKE))
+    if not raw.startswith(STRIKE) or close < 0:
+        return span, plain
+
+    is_whole = close + len(STRIKE) == len(raw)
+    end = span.end - len(STRIKE) if is_whole else span.end
+    return Span(span.start + len(STRIKE), end), plain.replace(STRIKE, "", 2).strip()
+
+
+def _inside_strike(text: str, span: Span, plain: str) -> tuple[Span, str]:
+    """Return a title without the marks around it, if the whole of it is struck."""
+    inner, words = without_strike(text, span, plain)
+    return (inner, words) if inner.end < span.end else (span, plain)
+
+
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
     """Split `text[span]` (plain text: `plain`);
     with `expected`, the file's number, `12 Title` has a number too.
@@ -273,6 +297,12 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     if dated is not None and date is not None:
         below = split_title(text, Span(dated.end(), span.end), _text_after(plain, _DATE_AHEAD))
         return replace(below, date=date)
+
+    inner, words = without_strike(text, span, plain)
+    if inner != span:
+        parts = split_title(text, inner, words, expected)
+        if inner.end < span.end or parts.number is not None:
+            return parts
 
     raw = span.of(text)
     picture = _words_start(text, span)
@@ -300,8 +330,16 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     between = Span(span.start + match.end(), span.end)
     title_span = _title_after(text, between.start, between.end)
     date = read_date(text[between.start : title_span.start])
-    words = _text_after(plain, pattern)
+    title_span, words = _inside_strike(text, title_span, _text_after(plain, pattern))
     return TitleParts(match["number"], number_span, words, title_span, date=date)
+
+
+def runs_on(text: str, span: Span, parts: TitleParts) -> bool:
+    """Say whether nothing but a blank is between a title and the code of a series ahead of it."""
+    if parts.number_span is None or _NUMBERED.match(span.of(text)):
+        return False
+
+    return not text[parts.number_span.end : parts.title_span.start].strip()
 
 
 def _iso(date: str) -> str | None:
@@ -350,6 +388,7 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
     title = _text_after(_text_after(plain, _PICTURE), pattern)
     title_span = _title_after(text, match.end(), span.end)
     date = read_date(text[match.end() : title_span.start]) or date_behind(title)
+    title_span, title = _inside_strike(text, title_span, title)
     return TitleParts(match["number"], number, title, title_span, code, date)
 
 
@@ -368,7 +407,8 @@ def split_coded(text: str, span: Span, _: str) -> TitleParts | None:
     title = Span(match.end(), span.end)
     code = match["code"] + match["number"]
     number = Span(*match.span("number"))
-    return TitleParts(match["number"], number, title.of(text).strip(), title, code)
+    title, words = _inside_strike(text, title, title.of(text).strip())
+    return TitleParts(match["number"], number, words, title, code)
 
 
 def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from orbit_registry.formats.adr.header import key_value, visible_lines
-from orbit_registry.formats.adr.headings import TitleParts, split_coded, split_dated, split_entry
+from orbit_registry.formats.adr.headings import (
+    TitleParts,
+    split_coded,
+    split_dated,
+    split_entry,
+    without_strike,
+)
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 
@@ -89,7 +95,7 @@ def _candidates(
 ) -> list[Entry]:
     """Return the headings below the title that have a form."""
     pairs = [
-        (heading, split(document.text, heading.title, heading.text))
+        (heading, split(document.text, *without_strike(document.text, heading.title, heading.text)))
         for heading in _below_title(document)
     ]
     return [(heading, parts) for heading, parts in pairs if parts is not None]

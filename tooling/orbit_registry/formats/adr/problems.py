@@ -9,6 +9,7 @@ from orbit_registry.formats.adr.header import (
     Header,
     visible_lines,
 )
+from orbit_registry.formats.adr.headings import STRIKE
 from orbit_registry.formats.adr.links import DECISIONS
 from orbit_registry.formats.adr.model import (
     RELS,
@@ -74,6 +75,8 @@ def problems_of(
 
     if entry.status in ("accepted", "proposed"):
         yield from _notices(header, outline)
+    elif entry.status == "unknown":
+        yield from _strikes(header, outline)
 
     yield from header.front_matter.problems
     yield from _unsure_relations(header, facts)
@@ -123,6 +126,8 @@ def _notices(header: Header, outline: Outline) -> Iterator[Problem]:
     words = title_status(outline.parts.title)
     if _says_over(words) and outline.heading is not None:
         yield _no_status(outline.parts.title, outline.heading.position)
+    else:
+        yield from _strikes(header, outline)
 
     for line in header.lines():
         notice = without_label(line.of(header.text))
@@ -131,6 +136,19 @@ def _notices(header: Header, outline: Outline) -> Iterator[Problem]:
 
         if not is_superseding(notice):
             yield _no_status(line.of(header.text), lines.position(line.start))
+
+
+def _strikes(header: Header, outline: Outline) -> Iterator[Problem]:
+    """Yield that a title is struck, or its number at least."""
+    title, heading = outline.parts.title_span, outline.heading
+    is_number_struck = (
+        heading is not None
+        and heading.title.start + len(STRIKE) < title.start
+        and header.text.startswith(STRIKE, heading.title.start)
+    )
+    if is_number_struck or header.text.startswith(STRIKE, title.end):
+        position = header.document.lines.position(title.start)
+        yield _no_status(f"{STRIKE}{outline.parts.title}{STRIKE}", position)
 
 
 def _says_over(words: str) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePosixPath
 
 from orbit_registry.formats.adr import file_names, headings
@@ -31,9 +31,11 @@ from orbit_registry.formats.adr.header import (
     visible_lines,
 )
 from orbit_registry.formats.adr.headings import (
+    STRIKE,
     TitleParts,
     section_key,
     split_title,
+    without_strike,
 )
 from orbit_registry.formats.adr.html_table import html_tables
 from orbit_registry.formats.adr.links import DECISIONS
@@ -52,7 +54,7 @@ from orbit_registry.formats.adr.model import (
 )
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.problems import BLANK_TITLE, UNNAMED, short
-from orbit_registry.formats.adr.table_style import row_facts, title_and_number
+from orbit_registry.formats.adr.table_style import HTML, TABLE, row_facts, title_and_number
 from orbit_registry.formats.adr.vocabulary import (
     field_of,
     read_date,
@@ -62,7 +64,7 @@ from orbit_registry.formats.adr.zones import content_end, log_header, single_hea
 from orbit_registry.formats.citations import Citation, find_citations
 from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.links import is_markdown
-from orbit_registry.formats.markdown import Cell, Document, Heading, Table, parse_markdown, within
+from orbit_registry.formats.markdown import Cell, Document, Heading, parse_markdown, within
 from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
 
@@ -162,17 +164,20 @@ def _entry(
 
 def table_entries(document: Document) -> Iterator[AdrDocument]:
     """Yield the decisions in the rows of a table with a column of titles and one of statuses."""
-    for table in document.tables:
+    everywhere = Span(document.content_start, len(document.text))
+    of_html = ((table, HTML) for table in html_tables(document, everywhere))
+    for table, style in chain(((table, TABLE) for table in document.tables), of_html):
         columns = title_and_number(table) if len(table.rows) > 1 else None
         if columns is None:
             continue
 
         for row in table.rows[1:]:
-            yield from _row_entry(document, table, row, columns)
+            facts = tuple(row_facts(document.text, table, row, style.name))
+            yield from _row_entry(document, facts, row, columns)
 
 
 def _row_entry(
-    document: Document, table: Table, row: Sequence[Cell], columns: tuple[int, int | None]
+    document: Document, facts: Sequence[Fact], row: Sequence[Cell], columns: tuple[int, int | None]
 ) -> Iterator[AdrDocument]:
     title, number = columns
     cell = row[title] if title < len(row) else None
@@ -180,20 +185,24 @@ def _row_entry(
         return
 
     text = document.text
-    start = text.rfind("\n", 0, cell.span.start) + 1
-    end = document.lines.ends[document.lines.index_of(cell.span.start)]
+    spans = [other.span for other in row if other.span is not None]
+    start = text.rfind("\n", 0, spans[0].start) + 1
+    end = document.lines.ends[document.lines.index_of(spans[-1].start)]
     code = row[number] if number is not None and number < len(row) else None
-    match = _ROW_NUMBER.fullmatch(code.text) if code is not None else None
-    parts = TitleParts(None, None, cell.text, cell.span)
+    name = code.text.replace(STRIKE, "").strip() if code is not None else ""
+    match = _ROW_NUMBER.fullmatch(name)
+    title_span, words = without_strike(text, cell.span, cell.text)
+    parts = TitleParts(None, None, words, title_span)
     if match is not None and code is not None and code.span is not None:
-        name = code.text.strip() if match["code"] else ""
-        parts = TitleParts(match["number"], code.span, cell.text, cell.span, name)
+        code_span, _ = without_strike(text, code.span, code.text)
+        parts = replace(parts, number=match["number"], number_span=code_span)
+        parts = replace(parts, code=name if match["code"] else "")
 
     header = Header(document, (), (), in_log=True)
     outline = Outline(None, parts, parts.number, Span(start, end), Span(start, end), None)
-    entry = assemble(header, outline, tuple(row_facts(text, table, row)))
+    entry = assemble(header, outline, facts)
     has_code = parts.code and not parts.code.upper().startswith("ADR")
-    yield replace(entry, title=cell.text, legacy_ids=(parts.code,) if has_code else ())
+    yield replace(entry, title=words, legacy_ids=(parts.code,) if has_code else ())
 
 
 def _unnamed_sections(
@@ -349,6 +358,9 @@ def _title_parts(
     title = heading.text if span == heading.title else span.of(document.text)
     title = _COMPONENT.sub("", _COMMENT.sub("", title)).strip()
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
+    if path_number is None and headings.runs_on(document.text, span, parts):
+        parts = TitleParts(None, None, title, span)  # a ticket's: `SHOP-1234 Design of the cart`
+
     below = headings.title_below(document, parts, header.headings)
 
     return (

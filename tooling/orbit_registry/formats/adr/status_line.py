@@ -17,7 +17,7 @@ from orbit_registry.formats.adr.relations import (
     unsure_phrases,
     value_phrases,
 )
-from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, word_set
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, find_date, word_set
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
@@ -232,7 +232,9 @@ def _after_both(text: str) -> Status | None:
 _FEW_WORDS = 4
 _SEPARATOR = pattern("separator")
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
-_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
+_ISO_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
+_SENTENCE_END = re.compile(r"(?<!\d)[.;!?。；][ \t\r\n]|[。；]")
+_UNTIL = pattern("until")
 _BRACKETED = pattern("bracketed")
 _BARE_TASK = pattern("bare_task")
 _LEGACY = pattern("legacy")
@@ -249,16 +251,16 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     yield Fact("status", first.of(text), first, style)
     yield Fact("statement", span.of(text), span, style)
 
-    for match in _DATE.finditer(text, first.start, first.end):
-        yield Fact("status_date", match.group(), Span(*match.span()), style)
-        break
+    date = _date_in(text, first)
+    if date is not None:
+        yield Fact("status_date", date.of(text), date, style)
 
     yield from _tasks(text, Span(first.end, span.end), style)
 
     for number, piece in enumerate(pieces[1:], start=1):
-        dated = _DATE.match(text, piece.start, piece.end)
-        if dated:
-            yield Fact("date", dated.group(), Span(*dated.span()), style)
+        dated = find_date(text, piece)
+        if dated is not None and dated.start == piece.start:
+            yield Fact("date", dated.of(text), dated, style)
 
         bare = _BARE_TASK.match(text, piece.start, piece.end)
         if bare and not bare.group().startswith("ADR-"):
@@ -280,6 +282,19 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
         if is_superseding(text, piece.start, piece.end):
             remark = Span(pieces[number - 1].end, piece.end)
             yield Fact("superseding", piece.of(text), remark, style)
+
+
+def _date_in(text: str, piece: Span) -> Span | None:
+    """Return where a status states its date: a day in ISO's form, or any date in its first
+    sentence.
+    """
+    day = _ISO_DATE.search(text, piece.start, piece.end)
+    if day is not None:
+        return Span(*day.span())
+
+    stop = _SENTENCE_END.search(text, piece.start, piece.end)
+    date = find_date(text, Span(piece.start, stop.start() if stop else piece.end))
+    return None if date is None or _UNTIL.search(text, piece.start, date.start) else date
 
 
 def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:

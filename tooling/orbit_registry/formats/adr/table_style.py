@@ -13,6 +13,7 @@ from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.status_line import read_statement
 from orbit_registry.formats.adr.vocabulary import field_of, word_set
 from orbit_registry.formats.markdown import Cell, Table, within
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
 
@@ -35,14 +36,18 @@ def _read_html(header: Header) -> Iterator[Fact]:
                 if cell.span is None or not cell.text:
                     continue
 
-                is_plain = not {"<", "&"} & set(cell.span.of(header.text))
-                if key == "status" and is_plain:
-                    yield from read_statement(header.text, cell.span, "html")
-                    continue
+                yield from _html_facts(header.text, key, cell, cell.span)
 
-                yield Fact(key, cell.text, cell.span, "html", (cell.text,))
-                if key == "status":
-                    yield Fact("statement", cell.text, cell.span, "html")
+
+def _html_facts(text: str, key: str, cell: Cell, span: Span) -> Iterator[Fact]:
+    is_plain = not {"<", "&"} & set(span.of(text))
+    if key == "status" and is_plain:
+        yield from read_statement(text, span, "html")
+        return
+
+    yield Fact(key, cell.text, span, "html", (cell.text,))
+    if key == "status":
+        yield Fact("statement", cell.text, span, "html")
 
 
 def _render_html(fact: Fact, value: str) -> str:
@@ -92,21 +97,23 @@ def title_and_number(table: Table) -> tuple[int, int | None] | None:
     return titles[0], next(iter(numbers), None)
 
 
-def row_facts(text: str, table: Table, row: Sequence[Cell]) -> Iterator[Fact]:
-    """Yield the facts in a row of a table of decisions."""
+def row_facts(text: str, table: Table, row: Sequence[Cell], style: str) -> Iterator[Fact]:
+    """Yield the facts in a row of a table of decisions, of Markdown or of HTML."""
     for head, cell in zip(table.rows[0], row, strict=False):
         key = _key(head)
         if key is None or cell.span is None or key in ("number", "title", "name"):
             continue
 
-        raw = cell.span.of(text)
-        if key == "status":
-            yield from read_statement(text, cell.span, "table")
-        elif key in RELS:
+        raw = cell.text if style == "html" else cell.span.of(text)
+        if key in RELS:
             values = tuple(_ROW_CODE.sub(r"\g<number>", raw).split(", "))
             yield Fact(key, raw, cell.span, "html", values)
+        elif style == "html":
+            yield from _html_facts(text, key, cell, cell.span)
+        elif key == "status":
+            yield from read_statement(text, cell.span, style)
         elif raw:
-            yield Fact(key, raw, cell.span, "table", (raw,))
+            yield Fact(key, raw, cell.span, style, (raw,))
 
 
 def _key(cell: Cell) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import Status
 from orbit_registry.formats.dates import is_iso_date
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
 
@@ -179,6 +180,11 @@ _WEEKDAY = re.compile(r"[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])")
 _SLASHED = re.compile(
     r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])"
 )
+_ALL_FORMS = (_DATE, *_DATES, _SLASHED)
+_STARTS_OF_DATES = re.compile(
+    r"(?<![A-Za-z0-9./-])\d|(?<![^\W_])[^\W\d_](?=[^\W\d_]{2,11}\b.{0,5}\d)"
+)
+"""Where a date may begin: at a number, or at the name of a month."""
 _MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
 
 
@@ -206,6 +212,21 @@ def is_of_two_orders(text: str) -> bool:
         and read_date(text, "day") is not None
         and read_date(text, "month") is not None
     )
+
+
+def find_date(text: str, span: Span) -> Span | None:
+    """Return where the first date of a text is, in any form; also one of two orders."""
+    for start in _STARTS_OF_DATES.finditer(text, span.start, span.end):
+        matches = (form.match(text, start.start(), span.end) for form in _ALL_FORMS)
+        match = next(filter(None, matches), None)
+        if match is None or match[0].isdigit():  # `20240111-use-x` is the name of a decision
+            continue
+
+        is_date = read_date(match[0]) is not None or is_of_two_orders(match[0])
+        if is_date:
+            return Span(*match.span())
+
+    return None
 
 
 def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
