@@ -41,7 +41,7 @@ VERBS = re.compile(
     r"added|proposed|accepted|rejected|deprecated|superseded by|edited|built|approved"
 )
 UNSCOPED = "no-such-folder/deep/file.xyz"
-HONEST = r"^No decision names .*: (all [\d,]+|[\d,]+ of [\d,]+|the only) decisions? name"
+HONEST = r"^No decision names .*: (none of the [\d,]+|[\d,]+ of the [\d,]+|the only) decisions?"
 RAW = re.compile(r"^!!!\s|^:::|<[A-Z]\w*(?:\s+\w+=|\s*/>)|</[A-Z]", re.MULTILINE)
 """`<Feature>` alone is a placeholder that an author wrote for readers."""
 FORGE = "https://github.com/example/project"
@@ -120,6 +120,17 @@ def test_the_first_screen_answers_three_questions(start: browsing.Tab, width: in
     is_silent = page.get_attribute(".orbit-explorer", "data-orbit-unscoped") is None
     expect(answer).to_have_text(re.compile("^No records apply to" if is_silent else HONEST))
     assert is_on_screen(page, ".orbit-said")
+
+
+def test_the_page_of_paths_says_once_how_many_decisions_name_no_files(
+    start: browsing.Tab,
+) -> None:
+    page = start.page
+    fact = page.get_attribute(".orbit-explorer", "data-orbit-unscoped")
+    page.goto(f"{page.url}paths/?path={UNSCOPED}")
+    expect(page.locator(".orbit-said")).to_contain_text(UNSCOPED)
+    texts = page.inner_text("main").casefold()
+    assert texts.count(fact.casefold() if fact else UNSCOPED) == 1
 
 
 def test_a_decision_can_be_edited_with_one_click(start: browsing.Tab) -> None:

@@ -117,7 +117,7 @@ def fleet_collect(
     sources: Sequence[str],
     lake: str,
     apis: Sequence[str] = (),
-    cache: Path | None = None,
+    cache: Annotated[Path, Form(file_okay=False)] | None = None,
     jobs: Annotated[int, Form(minimum=1, maximum=64)] | None = None,
     force: bool = False,
     code: bool = False,
@@ -218,11 +218,8 @@ def fleet_repositories(call: Call, lake: str) -> Answer:
     fields = ("repository", "commit", "committed_at", "pushed_at", "records", "schema_version")
     rows = tuple(map(attrgetter(*fields), source.repositories()))
     notes = list(map(_damage, source.damaged))
-    return replace(_tabled(QueryResult(fields, rows)), notes=notes)
-
-
-def _tabled(answer: QueryResult, form: str = "table") -> Answer:
-    return Answer(answer.as_data(), answer.render(form).rstrip("\n"))
+    answer = QueryResult(fields, rows)
+    return Answer(answer.as_data(), answer.render("table").rstrip("\n"), notes=notes)
 
 
 @operation("fleet compact", is_hidden=True)
@@ -402,7 +399,8 @@ def fleet_query(
         repository --repository NAME: Read this repository alone.
     """
     answer = query(lake, sql, repository, engine)
-    return _tabled(answer, "csv" if call.form == "csv" else "table")
+    text = answer.render("csv" if call.form == "csv" else "table")
+    return Answer(answer.as_data(), text)
 
 
 @asking

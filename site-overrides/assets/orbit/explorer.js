@@ -217,7 +217,8 @@
       const found = applying(data, path);
       const live = found.filter(({ record }) => ["must", "consider"].includes(groupOf(record))).length;
       const { orbitUnscoped: unscoped, orbitOverlooked: overlooked } = form.dataset;
-      const missing = live ? "" : unscoped ?? overlooked ?? "";
+      /* The explorer's own page says it below the form already. */
+      const missing = live || whole ? "" : unscoped ?? overlooked ?? "";
       const none = orbitWords.word(unscoped ? "paths.none.named" : "paths.none", { path });
       const sentence = live ? orbitWords.counted("paths.apply", live, { path }) : none;
       show(found, path, missing ? `${sentence}: ${missing}` : sentence);

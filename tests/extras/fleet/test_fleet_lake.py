@@ -259,6 +259,24 @@ def test_a_file_of_an_older_form_lacks_columns_and_is_read(
     assert ask(lake, "FROM scopes WHERE repository = 'old'") == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["collect", "folder", "--cache", "a.txt", "--lake", "lake"], ["site", "a.txt", "--lake", "."]],
+)
+def test_a_file_is_refused_as_a_folder(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.txt").touch()
+    assert "a.txt is a file" in orbit(tmp_path, "fleet", *words, code=2)
+    assert not (tmp_path / "lake").exists()
+
+
+@pytest.mark.parametrize(("form", "printed"), [("table", "n\n-\n1\n(1 row)\n"), ("csv", "n\n1\n")])
+def test_an_answer_ends_with_one_line_break(tmp_path: Path, form: str, printed: str) -> None:
+    Lake(str(tmp_path)).make()
+    words = ("fleet", "query", "SELECT 1 AS n", "--lake", str(tmp_path), "--format", form)
+    assert orbit(tmp_path, *words) == printed
+
+
 @pytest.mark.parametrize("memory", ["0", "8", "8 GB; SELECT 1", "-1GB"])
 def test_a_size_of_another_form_is_refused(tmp_path: Path, memory: str) -> None:
     words = ("fleet", "query", "SELECT 1", "--lake", str(tmp_path), "--memory", memory)

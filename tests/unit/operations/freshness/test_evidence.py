@@ -42,3 +42,10 @@ def test_a_file_that_is_not_there_is_refused(
         refuse_missing_evidence(workspace, entries)
 
     assert caught.value.hint.startswith(near or "name a file")
+
+
+@pytest.mark.parametrize("entry", [{"kind": "file"}, {"kind": "file", "reference": None}])
+def test_an_entry_without_a_reference_is_left_to_the_schema(
+    workspace: Workspace, entry: dict[str, object]
+) -> None:
+    refuse_missing_evidence(workspace, [entry])

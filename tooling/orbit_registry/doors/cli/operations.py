@@ -155,7 +155,7 @@ def _run(
     kind: Kind | None,
     fixed: Mapping[str, Any],
     /,
-    output: str,
+    output: str = "text",
     **values: Any,
 ) -> None:
     call = call_of(kind, output)

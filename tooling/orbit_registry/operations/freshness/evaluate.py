@@ -242,7 +242,11 @@ def refuse_missing_evidence(workspace: Workspace, evidence: object) -> None:
         if not isinstance(entry, Mapping) or entry.get("kind") != "file":
             continue
 
-        names = _names_of(str(entry.get("reference")))
+        reference = entry.get("reference")
+        if not isinstance(reference, str):  # the schema of records refuses it
+            continue
+
+        names = _names_of(reference)
         if not is_inside(workspace.root, names[-1]):  # the writer of records refuses it
             continue
 
@@ -253,7 +257,7 @@ def refuse_missing_evidence(workspace: Workspace, evidence: object) -> None:
         tracked, untracked = workspace.git.files()
         near = did_you_mean(names[-1], (*(tracked or ()), *untracked), "`")
         raise UsageError(
-            f"evidence `file:{entry.get('reference')}`: {names[-1]} is not there",
+            f"evidence `file:{reference}`: {names[-1]} is not there",
             hint=f"{near}name a file from the root; for a deleted one, `commit:HASH`",
         )
 
