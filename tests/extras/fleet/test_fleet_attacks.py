@@ -439,7 +439,7 @@ def test_a_lake_that_cannot_be_written_stops_the_collection(tmp_path: Path) -> N
     Lake(str(tmp_path / "lake")).make()
     (tmp_path / "lake/repositories/repository=r0").touch()
     text = orbit(tmp_path, "fleet", "collect", "repos", "--lake", "lake", "--jobs", "1", code=1)
-    assert "may you write there" in text
+    assert "a file is where a folder is needed" in text
     assert "Traceback" not in text
 
 

@@ -79,7 +79,7 @@ def without_markup(text: str) -> str:
 
 
 def _with_lone_tags(text: str) -> str:
-    """Return a text in which tags without a counterpart are words: titles speak of `<p>`."""
+    """Return a text in which tags without a counterpart are words: titles can be about `<p>`."""
     opened: set[str] = set()
     closed: set[str] = set()
     for tag in _TAG.finditer(text):
