@@ -491,7 +491,7 @@ def test_a_check_has_one_name_in_every_report(project: Path) -> None:
         "critical",
         5,
     )
-    assert [row["check"] for row in json.loads(render("json", outcome))["diagnostics"]] == [name]
+    assert [row.rule for row in outcome.diagnostics] == [name]
     assert f"title={name}" in render("github", outcome)
     registry = Registry.open(project)
     call = Call(lambda: registry, caller=Caller("test", "s1"))

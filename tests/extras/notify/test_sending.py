@@ -3,7 +3,6 @@ by real receivers.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from tests.acceptance.cli.receiving import Receiver, orbit, receiving
 
 from orbit_registry.hook import events
 from orbit_registry.hook.events import CAPTURED, SYNCED, Event, append
+from orbit_registry.hook.project import index_file
 
 pytestmark = pytest.mark.filterwarnings("ignore:.imghdr. is deprecated")  # which apprise imports
 TOKEN = "ghp_" + "a1B2" * 9
@@ -218,11 +218,11 @@ def test_a_finding_of_the_watchdog_is_sent_once_each_time(shell: Any, receiver: 
     pytest.importorskip("apprise")
     where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.address}"}
     looks = ["watchdog", "--once", "--notify"]
-    cache = shell.root / ".orbit/state/cache"
+    index = Path(index_file(str(shell.root)))
     texts = []
     for missing in (True, True, False, True):
         if missing:
-            shutil.rmtree(cache, ignore_errors=True)
+            index.unlink(missing_ok=True)
         assert orbit(shell, *looks, **where).returncode == 0
         texts.append([text for _, text in told(receiver)])
     assert [len(entry) for entry in texts] == [1, 0, 0, 1]

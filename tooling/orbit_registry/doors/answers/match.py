@@ -27,6 +27,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.files import is_there
 from orbit_registry.workspace.journal import FileChange, unified_diff
+from orbit_registry.workspace.workspace import path_from_root
 
 USUAL_LIMIT = 20
 """So many records a tool lists."""
@@ -124,7 +125,8 @@ def check_text(call: Call, path: str, text: str) -> Answer:
         path PATH: The file, from the root.
         text TEXT: Its new text.
     """
-    return _checked(call, call.path(path), text)
+    root = call.workspace.root
+    return _checked(call, path_from_root(root, root, path), text)
 
 
 def _checked(call: Call, path: str, text: str) -> Answer:
