@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -87,7 +88,9 @@ def asking(function: Asked) -> Asked:
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__annotations__["return"] = Answer
     run.__dict__["__signature__"] = inspect.Signature(parameters)
-    run.__doc__ = (function.__doc__ or "").rstrip() + _ASKING
+    # Python 3.13 takes the indentation out of a docstring, earlier ones do not.
+    words = inspect.cleandoc(function.__doc__ or "")
+    run.__doc__ = words + textwrap.indent(textwrap.dedent(_ASKING), "    ")
     key = f"{function.__module__}.{function.__name__}"
     ENTRIES[key] = replace(ENTRIES[key], run=run)
     return function
