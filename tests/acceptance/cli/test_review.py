@@ -1,5 +1,6 @@
 """Review of pending records through the commands."""
 
+import base64
 import json
 import os
 import subprocess
@@ -14,6 +15,12 @@ from tests.files import commit, write, write_record
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
 
+TOKEN = "ghp_" + "a1B2" * 9
+DISGUISES = {
+    "`ghp\\_`": TOKEN.replace("_", "\\_"),
+    "an entity": TOKEN.replace("g", "&#103;", 1),
+    "base 64": base64.b64encode(TOKEN.encode()).decode(),
+}
 RULE = (
     "rule",
     "add",
@@ -46,18 +53,32 @@ def events(root: Path) -> list[dict[str, Any]]:
     ]
 
 
-def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
-    secret = "ghp_" + "a1B2" * 9
-    refused = [
+def calls_with(secret: str, learning: str, rule: str) -> list[tuple[str, ...]]:
+    """Return calls that would write a secret, one for each way into a file."""
+    return [
         ("rule", "add", "--title", "New", "--rationale", f"Because {secret}"),
         ("learning", "add", "--summary", "New", "--tag", secret),
         ("adr", "add", "--title", f"New {secret}"),
-        ("learning", "update", shell.learning, "--body", secret),
-        ("learning", "vote", shell.learning, "--task", secret),
+        ("learning", "update", learning, "--body", secret),
+        ("learning", "vote", learning, "--task", secret),
         ("promote", rule, "--reason", secret),
         ("fail", f"task:{secret}", "--reason", "none"),
     ]
-    for arguments in refused:
+
+
+@pytest.mark.parametrize("disguise", ["`ghp\\_`", "an entity", "base 64"])
+def test_no_disguised_secret_is_written(shell: Any, rule: str, disguise: str) -> None:
+    """The gate would refuse what a command writes."""
+    secret = DISGUISES[disguise]
+    for arguments in calls_with(secret, shell.learning, rule):
+        code, out, message = shell(*arguments)
+        assert (code, secret in out + message) == (1, False), arguments
+        assert "disguises a secret: GitHub token" in message, arguments
+
+
+def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
+    secret = TOKEN
+    for arguments in calls_with(secret, shell.learning, rule):
         code, out, message = shell(*arguments)
         assert (code, "holds a secret: GitHub token" in message, secret in out + message) == (
             1,

@@ -14,6 +14,7 @@ from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import (
+    disguised_secrets,
     find_secrets,
     may_hold_secret,
     without_escapes,
@@ -34,6 +35,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 BY_A_PERSON = (
     "a person runs this, or decides in review (ORBIT_ACTOR=human says that a person runs it)"
 )
+REVOKE = "revoke it, take it out of the text, then try again"
 UPDATE = "fleet-update"  # name of the one step that writes inherited records
 _LISTED = 3
 LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record
@@ -91,13 +93,25 @@ def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = 
         if isinstance(content, Mapping):
             name = ""  # the key of the text names it
 
-        refuse_secrets(name, content, allowed)
+        _refuse_spelled(name, content, allowed)
 
 
-def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
+def refuse_secrets(name: str, value: object) -> None:
     """Raise, without quoting it, where a text, labelled `name` or by its key in a value,
-    has a secret.
+    has a secret or disguises one.
     """
+    _refuse_spelled(name, value)
+    for label, text in _texts(name, value):
+        _refuse_disguised(label, text)
+
+
+def _refuse_disguised(label: str, text: str) -> None:
+    for kind in disguised_secrets(text):
+        message = f"{label} disguises a secret: {kind}; nothing was written"
+        raise RefusedError(message, hint=REVOKE)
+
+
+def _refuse_spelled(name: str, value: object, allowed: Collection[str] = ()) -> None:
     for label, text in _texts(name, value):
         for secret in find_secrets(text):
             if text[secret.start : secret.end] in allowed:
@@ -110,19 +124,23 @@ def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> N
 
             raise RefusedError(
                 f"{where} holds a secret: {secret.kind}; nothing was written",
-                hint="revoke it, take it out of the text, then try again",
+                hint=REVOKE,
             )
 
 
 def refuse_hidden(value: object, before: object = None) -> None:
-    """Raise where a text in a value holds hidden characters;
+    """Raise where a text in a value holds hidden characters, or disguises a secret;
     texts that were there before are left to the checks.
     """
     existing = {text for _, text in _texts("", before)}
     for label, text in _texts("", value):
-        hidden = first_hidden(text) if text not in existing else None
-        if hidden:
+        if text in existing:
+            continue
+
+        if hidden := first_hidden(text):
             raise InvalidRecordError(f"{label} holds {hidden[1]}; nothing was written", hint=RETYPE)
+
+        _refuse_disguised(label, text)
 
 
 def _content(path: str, text: str | None) -> object:
