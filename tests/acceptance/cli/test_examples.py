@@ -6,6 +6,7 @@ import io
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,6 +119,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     commit(root)
     for name in ("refs/tags/v1.0", "refs/remotes/origin/main"):
         subprocess.run(["git", "update-ref", name, "HEAD"], cwd=root, check=True)
+
+    # `check --loop` tells by what was logged.
+    logging = [sys.executable, "-m", "orbit_registry", "brief", "the cache"]
+    subprocess.run(logging, cwd=root, check=True, stdout=subprocess.DEVNULL)
     return root
 
 

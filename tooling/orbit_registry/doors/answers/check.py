@@ -1,10 +1,12 @@
 """`check`: the gate."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from orbit_registry.checks.check import all_checks
+from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.checks.report import (
     FORMATS,
     counts,
@@ -73,46 +75,73 @@ def check(
         days --since DAYS: With --loop: only this many days.
     """
     registry = call.registry
-    _refuse_unknown(registry, codes, of_loop=loops or events is not None)
+    of_loop = loops or events is not None
+    _refuse_unknown(registry, codes, of_loop=of_loop)
 
     if side is not None and not fix:
         raise UsageError("--from is about --fix", hint=f"`orbit check --fix --from {side}`")
     if dry_run and not fix:
         raise UsageError("--dry-run is about --fix", hint="`orbit check --fix --dry-run`")
+    if of_loop and (paths or fix or against or proposed or everything):
+        raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
+    if days is not None and not of_loop:
+        raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
+
+    if of_loop:
+        outcome = _of_events(registry, events, days)
+        return _answer(call, outcome, codes, everything=everything, strict=strict)
+
+    if against is not None:
+        _refuse_moved_workspace(registry, against)
 
     changes: list[str] = []
-    notes: list[str] = []
-    if loops or events is not None:
-        if paths or fix or against or proposed or everything:
-            raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
-        check_log = way("check --loop")
-        if check_log is None:
-            raise UsageError("no check of events is installed", hint=NO_LOOP)
 
-        outcome = check_log(registry.workspace, events, days)
-    else:
-        if days is not None:
-            raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
+    def announce(diagnostic: Diagnostic, of_fix: Sequence[FileChange]) -> None:
+        changes.extend(_fix_lines(diagnostic, of_fix, "would fix" if dry_run else "fixing"))
 
-        if against is not None:
-            _refuse_moved_workspace(registry, against)
+    checked = [_existing(call, path) for path in paths]
+    outcome = registry.check(
+        checked,
+        against=against,
+        fix=side or fix,
+        everything=everything,
+        announce=announce,
+        dry_run=dry_run,
+        proposed=proposed,
+    )
 
-        def announce(diagnostic: Diagnostic, of_fix: Sequence[FileChange]) -> None:
-            changes.extend(_fix_lines(diagnostic, of_fix, "would fix" if dry_run else "fixing"))
+    answer = _answer(call, outcome, codes, everything=everything, strict=strict, changes=changes)
+    notes = [*answer.notes]
+    if checked and not outcome.diagnostics and not _holds_record(registry, checked):
+        notes.append(note("no record and no document of one is at these paths"))
+    if call.form == "text" and not (paths or codes or against):
+        notes += overlooked_decision_notes(registry)
 
-        checked = [_existing(call, path) for path in paths]
-        outcome = registry.check(
-            checked,
-            against=against,
-            fix=side or fix,
-            everything=everything,
-            announce=announce,
-            dry_run=dry_run,
-            proposed=proposed,
-        )
-        if checked and not outcome.diagnostics and not _holds_record(registry, checked):
-            notes.append(note("no record and no document of one is at these paths"))
+    return replace(answer, notes=notes)
 
+
+def _of_events(registry: Registry, events: Path | None, days: int | None) -> CheckOutcome:
+    check_log = way("check --loop")
+    if check_log is None:
+        raise UsageError("no check of events is installed", hint=NO_LOOP)
+
+    outcome: CheckOutcome = check_log(registry.workspace, events, days)
+    return outcome
+
+
+def _answer(
+    call: Call,
+    outcome: CheckOutcome,
+    codes: Sequence[str],
+    *,
+    everything: bool,
+    strict: bool,
+    changes: Sequence[str] = (),
+) -> Answer:
+    """Return the answer of a check: all findings, or those of some codes.
+
+    A report for another program is nothing but that: what was fixed goes beside it.
+    """
     form = "text" if call.form == "json" else call.form
     report = render(form, outcome)
     if codes:
@@ -121,17 +150,11 @@ def check(
         report = render_codes(form, outcome, part, command)
         outcome = part
 
-    is_whole = not (paths or codes or against or loops or events)
-    if call.form == "text" and is_whole:
-        notes += overlooked_decision_notes(registry)
+    text, notes = [report], [*changes]
+    if call.form == "text":
+        text, notes = [*changes, report.removesuffix("\n")], []
 
     warned = any(each.severity is Severity.WARNING for each in outcome.diagnostics)
-    text = [report]
-    if call.form == "text":
-        text = [*changes, report.removesuffix("\n")]
-    else:
-        notes = [*changes, *notes]
-
     return Answer(
         counts(outcome),
         text,
