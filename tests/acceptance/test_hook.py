@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.acceptance.conftest import orbit
 from tests.acceptance.hook.conftest import PATIENT, bring_up_to_date, dispatched, withhold_at_edits
 from tests.acceptance.hook.replies import ids_in
 from tests.files import CONFIG, commit, make_workspace, write, write_learning
@@ -124,6 +125,22 @@ def test_a_changed_record_is_named_and_starts_one_sync(root: Path, run: Run) -> 
     assert ids_in(new) == ["L-00008"]
     assert "Another text" in shown(run(edit(root, session="other")))
     assert stamp.stat().st_mtime_ns == first
+
+
+def test_the_sync_of_the_hook_leaves_the_snapshot_to_a_question(root: Path, run: Run) -> None:
+    """To write it takes as long as all else, and few projects ask it after each edit."""
+    log, cache = root / ".orbit/state/log/events.jsonl", root / ".orbit/state/cache"
+    before = sorted(cache.glob("snapshot-*"))
+    syncs = log.read_text("utf-8").count('"synced"') if log.exists() else 0
+    write_learning(root, 8)
+    ended = time.monotonic() + 60
+    while not (log.exists() and log.read_text("utf-8").count('"synced"') > syncs):
+        assert time.monotonic() < ended, "no sync has ended"
+        run(edit(root))
+
+    assert sorted(cache.glob("snapshot-*")) == before
+    asked = orbit(root, "query", "SELECT id FROM records WHERE id = 'L-00008'", "--format", "csv")
+    assert "L-00008" in asked
 
 
 @pytest.mark.parametrize("harm", ["state", "log"])

@@ -52,6 +52,16 @@ def states(repo: Path) -> tuple[list[str], str]:
     return sorted(file.name for file in cache.glob("snapshot-*")), str(digest)
 
 
+def test_a_sync_of_the_index_alone_leaves_the_snapshot(git_repo: Path) -> None:
+    repo = filled(git_repo)
+    alone = json.loads(orbit(repo, "sync", "--index", "--format", "json"))["data"]
+    assert (alone["path"], sorted((repo / ".orbit/state/cache").glob("snapshot-*"))) == (None, [])
+
+    both = json.loads(orbit(repo, "sync", "--format", "json"))["data"]
+    assert Path(both["path"]).is_file()
+    assert both["digest"] == alone["digest"] == states(repo)[1]
+
+
 KILLED = """
 import os, signal, sys
 nth, count = int(sys.argv.pop(1)), 0
