@@ -20,7 +20,7 @@ from orbit_registry.operations.adr import NewAdr
 from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.files import inside
-from orbit_registry.workspace.git import newest_commits
+from orbit_registry.workspace.git_log import newest_commits
 
 Git = Callable[..., str]
 BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"

@@ -46,7 +46,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_glob
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
-from orbit_registry.workspace.git import newest_commits
+from orbit_registry.workspace.git_log import newest_commits
 from orbit_registry.workspace.workspace import ORBIT
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,7 +25,8 @@ from orbit_registry.lifecycle.unwritten import (
     plain_name,
     shortlist,
 )
-from orbit_registry.workspace.git import Git, commits_touching
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import commits_touching
 
 MOST_COMMITS = 50_000
 LONGEST_DECISION = 1_500

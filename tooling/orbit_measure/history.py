@@ -23,7 +23,8 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, bounded_lines
-from orbit_registry.workspace.git import Commit, CommitChange, Git, commits_since
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import Commit, CommitChange, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"

@@ -14,7 +14,8 @@ from itertools import chain, islice
 from orbit_registry.errors import plural
 from orbit_registry.model.reach import TRIAL
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
-from orbit_registry.workspace.git import Git, commits_since
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import commits_since
 from orbit_registry.workspace.workspace import Workspace
 
 WEIGHTS = {

@@ -25,7 +25,7 @@ from orbit_registry.model.drops import DROPS
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher
-from orbit_registry.workspace.git import Commit
+from orbit_registry.workspace.git_log import Commit
 from orbit_registry.workspace.workspace import Workspace
 
 WAYS = ("orbit", "git log", "fts5")

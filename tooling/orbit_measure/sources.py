@@ -20,7 +20,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher
-from orbit_registry.workspace.git import Commit, newest_commits
+from orbit_registry.workspace.git_log import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 FIRST = 5  # records of a search that count; FTS5 may give as many

@@ -10,7 +10,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.hook.session import tokens
 from orbit_registry.model.record import Record
 from orbit_registry.search.texts import parts_of
-from orbit_registry.workspace.git import Commit
+from orbit_registry.workspace.git_log import Commit
 
 LOGGED = 20  # commits of `git log` that are read, the newest first
 _WORD = re.compile(r"[^\W_]+")

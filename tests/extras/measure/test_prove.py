@@ -16,7 +16,7 @@ from orbit_registry.doors.cli.main import run
 from orbit_registry.errors import UsageError
 from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.git import Commit
+from orbit_registry.workspace.git_log import Commit
 
 Git = Callable[..., str]
 SCHEMA = Draft202012Validator(

@@ -30,7 +30,8 @@ from orbit_registry.formats.codeowners import OWNER_FILES, OwnerGroup
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.repository.policy import Policy, record_at
-from orbit_registry.workspace.git import Commit, Git, commits_touching
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import Commit, commits_touching
 from orbit_registry.workspace.workspace import CONFIG, ORBIT
 
 _APPROVAL = re.compile(r"(?im)^(?:approved|reviewed)-by:[ \t]*(\S.*)$")

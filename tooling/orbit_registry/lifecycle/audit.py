@@ -16,7 +16,7 @@ from orbit_registry.lifecycle.unwritten import (
     unexplained,
 )
 from orbit_registry.repository.reader import Reading
-from orbit_registry.workspace.git import Commit
+from orbit_registry.workspace.git_log import Commit
 from orbit_registry.workspace.workspace import Workspace
 
 MOST_COMMITS = 20_000

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.sources import Purpose, is_source, purposes
-from orbit_registry.workspace.git import Commit, commits_since
+from orbit_registry.workspace.git_log import Commit, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 MOST_COMMITS = 20_000

@@ -13,7 +13,8 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.lifecycle.signs import LONGEST_FILE, Sign, SignKind, has_text, signs_in
 from orbit_registry.lifecycle.unwritten import added, key_of
 from orbit_registry.workspace.files import inside, read_bytes
-from orbit_registry.workspace.git import Commit, Git, commits_touching
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import Commit, commits_touching
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 CHUNK = 500

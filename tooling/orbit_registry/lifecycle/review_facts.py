@@ -21,7 +21,7 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
-from orbit_registry.workspace.git import commits_after
+from orbit_registry.workspace.git_log import commits_after
 from orbit_registry.workspace.workspace import Workspace
 
 

@@ -17,7 +17,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.files import without_sites
-from orbit_registry.workspace.git import Commit, newest_commits
+from orbit_registry.workspace.git_log import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 SURE = 1.0  # what a clue weighs that is meant: a name or a citation

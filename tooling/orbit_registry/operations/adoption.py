@@ -71,7 +71,7 @@ from orbit_registry.repository.writer import (
 )
 from orbit_registry.workspace.author import Author, acting_role, current_author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.workspace.git import dates_of
+from orbit_registry.workspace.git_log import dates_of
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 

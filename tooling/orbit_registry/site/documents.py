@@ -47,7 +47,7 @@ from orbit_registry.workspace.files import (
     inside,
     walk,
 )
-from orbit_registry.workspace.git import dates_of
+from orbit_registry.workspace.git_log import dates_of
 from orbit_registry.workspace.workspace import Workspace
 
 UNREADABLE = "SITE392"

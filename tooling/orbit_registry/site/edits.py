@@ -8,7 +8,7 @@ from typing import NamedTuple
 from orbit_registry.errors import GitError
 from orbit_registry.model.record import Record
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.workspace.git import Commit, commits_touching
+from orbit_registry.workspace.git_log import Commit, commits_touching
 
 MOST_COMMITS = 200
 BULK = 12
