@@ -140,7 +140,7 @@ def _answer(
 ) -> Answer:
     """Return the answer of a check: all findings, or those of some codes.
 
-    A report for another program is nothing but that: what was fixed goes beside it.
+    A report for another program is nothing but that: what was fixed goes next to it.
     """
     form = "text" if call.form == "json" else call.form
     report = render(form, outcome)
