@@ -72,7 +72,8 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
 
 
 def _deciders(facts: Facts) -> tuple[str, ...]:
-    return people(facts, "deciders") or people(facts, "authors") or people(facts, "owner")
+    roles = ("deciders", "authors", "owner", "reviewers")  # who of them decided, in doubt
+    return next(filter(None, (people(facts, role) for role in roles)), ())
 
 
 def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
@@ -119,20 +120,31 @@ class _Date(NamedTuple):
     span: Span | None = None
 
 
+def _date_of(fact: Fact | None, *, is_own: bool) -> _Date | None:
+    iso = read_date(fact.raw) if fact is not None else None
+    if fact is None or iso is None:
+        return None
+
+    return _Date(iso, fact.raw, fact.style, fact.span if is_own else None)
+
+
 def _date(facts: Facts, outline: Outline) -> _Date:
     fact, status_date = facts.first("date"), facts.first("status_date")
     # Of a page, not of its decision: `published: true` is no date at all.
     of_page = facts.first("page_date")
     for candidate in (fact, status_date, outline.changelog_date, of_page):
-        iso = read_date(candidate.raw) if candidate is not None else None
-        if candidate is not None and iso is not None:
-            span = candidate.span if candidate in (fact, of_page) else None
-            return _Date(iso, candidate.raw, candidate.style, span)
+        date = _date_of(candidate, is_own=candidate in (fact, of_page))
+        if date is not None:
+            return date
 
     raw, span = (fact.raw, fact.span) if fact else ("", None)
     if outline.named_date:
         iso, source = outline.named_date
         return _Date(iso, raw or iso, source, span)
+
+    updated = _date_of(facts.first("updated"), is_own=False)
+    if updated is not None:
+        return updated
 
     other = status_date or outline.changelog_date
     return _Date(None, raw or (other.raw if other else ""), None, span)

@@ -116,8 +116,16 @@ def row_facts(text: str, table: Table, row: Sequence[Cell], style: str) -> Itera
             yield Fact(key, raw, cell.span, style, (raw,))
 
 
+def cells_of_row(table: Table, row: Sequence[Cell]) -> Iterator[tuple[str, Span]]:
+    """Yield key and place of each cell of a row, whose keys are in the first row."""
+    for head, cell in zip(table.rows[0], row, strict=False):
+        key = _key(head)
+        if key is not None and cell.span is not None:
+            yield key, cell.span
+
+
 def _key(cell: Cell) -> str | None:
-    return field_of(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
+    return field_of(cell.text.strip().strip("*_:").strip())
 
 
 _ROW_CODE = pattern("row_code")
