@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 from orbit_registry.formats.adr.facts import Facts, Outline, is_same_number, people, read_facts
 from orbit_registry.formats.adr.header import Header
-from orbit_registry.formats.adr.headings import find_cost, read_sections, split_title
+from orbit_registry.formats.adr.headings import (
+    NO_TITLES,
+    find_cost,
+    read_sections,
+    split_title,
+)
 from orbit_registry.formats.adr.links import relations_of
 from orbit_registry.formats.adr.model import AdrDocument, Fact, Status
 from orbit_registry.formats.adr.problems import DATE_PROBLEMS, problems_of
@@ -14,6 +19,7 @@ from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.unread import unread_status
 from orbit_registry.formats.adr.vocabulary import Order, read_date
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.wording import plain
 
 
 def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrDocument:
@@ -85,7 +91,10 @@ def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
 
     title = outline.parts.title
     if fact and fact.raw:  # `ADR-0042: Use x`
-        title = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number).title
+        parts = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number)
+        is_bare = parts.number is not None and parts.title == fact.raw
+        if outline.heading is None or not (is_bare or plain(fact.raw) in NO_TITLES):
+            title = parts.title
 
     return title, (*spans, outline.parts.title_span) if outline.heading else spans
 

@@ -28,6 +28,9 @@ DAYS = ("date", "updated")
 _KEYED = pattern("keyed")
 _RUN_IN = pattern("header_run_in")
 _BARE_DATE = pattern("bare_date")
+_DASHED = pattern("dashed")
+_NAME_START = re.compile(r"[@\[`*]|[^\W\d_a-z]")
+_SHORT = 80
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
 _CUT = pattern("cut")
 _ON_ONE_LINE = frozenset({"status", "tags", "superseded_by", "supersedes", *DAYS, *ROLES})
@@ -98,7 +101,8 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """
     match = _KEYED.match(text, start, end)
     if match is None:
-        return _run_in(text, start, end) or _bare_date(text, start, end)
+        forms = (_dashed, _run_in, _bare_date)
+        return next(filter(None, (form(text, start, end) for form in forms)), None)
 
     key = field_of(match["key"])
     if key is None:
@@ -136,6 +140,27 @@ def _bare_date(text: str, start: int, end: int) -> tuple[str, Span] | None:
     return (key, Span(*match.span("value"))) if is_date else None
 
 
+def _dashed(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `Status – Accepted`, if the value can't be prose."""
+    match = _DASHED.match(text, start, end)
+    key = field_of(match["key"]) if match is not None else None
+    if match is None or key is None:
+        return None
+
+    value = match["value"].rstrip(" \t\\")
+    is_name = key in ROLES and len(value) <= _SHORT and _NAME_START.match(value) is not None
+    is_value = is_name or _is_status_or_day(key, value)
+    return (
+        (key, Span(match.start("value"), match.start("value") + len(value))) if is_value else None
+    )
+
+
+def _is_status_or_day(key: str, value: str) -> bool:
+    word = _FIRST_WORD.match(value)
+    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
+    return is_status or (key in DAYS and any(char.isdigit() for char in value[:20]))
+
+
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """Return key and value of `**Status.** Accepted`;
     without the stop only if the value can't be prose.
@@ -146,12 +171,8 @@ def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
         return None
 
     value = match["value"].rstrip(" \t\\")
-    word = _FIRST_WORD.match(value)
-    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
-    is_date = key in DAYS and any(char.isdigit() for char in value[:20])
     stopped = (match["stop"] or match["after"]) and key not in DAYS
-
-    if not (stopped or not value or is_status or is_date):
+    if not (stopped or not value or _is_status_or_day(key, value)):
         return None
 
     return key, Span(match.start("value"), match.start("value") + len(value))

@@ -233,7 +233,7 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
 
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
-_NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
+NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
 _TITLES = word_set("titles")
 _WORDY = pattern("wordy")
 _NUMBERED = pattern("numbered_title")
@@ -474,7 +474,7 @@ def titled_heading(heading: Heading | None) -> Heading | None:
     """Return a heading, unless it names the form alone, or is a notice: `# Superseded!`."""
     words = plain(heading.text.strip(" :!.*_")) if heading else ""
     is_notice = STATUS_OF.get(words) in _OUT_OF_FORCE
-    return heading if heading and words not in _NO_TITLES and not is_notice else None
+    return heading if heading and words not in NO_TITLES and not is_notice else None
 
 
 def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:

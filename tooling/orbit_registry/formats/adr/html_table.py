@@ -15,7 +15,10 @@ _LONGEST = 20_000  # characters of a table that are read
 _OPENING = pattern("html_opening")
 _COMMENTS = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _IMAGE = pattern("html_image")
-_BREAK = re.compile(r"<br[ ]?/?>|</(?:li|p|div|ul|ol)>|\r?\n", re.IGNORECASE)
+_BREAK = re.compile(
+    r"<br[ ]?/?>|</(?:li|p|div|ul|ol)>|\r?\n|(?:&nbsp;|[|·•])\s{0,9}(?=<(?:b|strong)>)",
+    re.IGNORECASE,
+)
 _KEYED = re.compile(
     r"(?:[ \t]|<[^<>]{1,300}>)*<[^<>]{1,300}>[ \t]*(?P<key>[^\W\d_][^<>:：]{0,40}?)"
     r"(?:[ \t]|</\w{1,10}>)*[:：]"

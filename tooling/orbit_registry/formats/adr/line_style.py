@@ -40,7 +40,10 @@ def _read_items(header: Header) -> Iterator[Fact]:
             if pair is None:
                 continue
 
-            key, span = pair
+            key, span = pair[0], _without_comment(text, pair[1])
+            if span.start == span.end and key != "status":
+                span = Span(pair[1].end, pair[1].end)
+
             below = lines[index + 1 :]
             names = tuple(_items_below(text, below)) if span.start == span.end else ()
             if names and key in ROLES:
@@ -50,7 +53,7 @@ def _read_items(header: Header) -> Iterator[Fact]:
             if part.end == line.end:
                 span = _with_lines_below(text, key, span, below)
 
-            yield from value_facts(text, key, _without_comment(text, span), "bullets")
+            yield from value_facts(text, key, span, "bullets")
 
 
 def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) -> Span:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import cast
 
 from orbit_registry.formats.adr.header import (
     ROLES,
@@ -20,9 +21,14 @@ from orbit_registry.formats.adr.headings import (
     section_key,
     section_level,
 )
-from orbit_registry.formats.adr.model import HISTORY, Fact
+from orbit_registry.formats.adr.model import HISTORY, RELS, Fact, Rel
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.relations import NOTICE, find_phrases, is_superseding
+from orbit_registry.formats.adr.relations import (
+    NOTICE,
+    find_phrases,
+    is_superseding,
+    value_phrases,
+)
 from orbit_registry.formats.adr.status_line import (
     latest_of,
     normalise_status,
@@ -30,7 +36,7 @@ from orbit_registry.formats.adr.status_line import (
     value_facts,
 )
 from orbit_registry.formats.adr.table_style import cells_of_row, pairs
-from orbit_registry.formats.adr.vocabulary import read_date
+from orbit_registry.formats.adr.vocabulary import field_of, read_date
 from orbit_registry.formats.markdown import Heading, within
 from orbit_registry.formats.position import Span
 
@@ -47,8 +53,12 @@ def _read_sections(header: Header) -> Iterator[Fact]:
     )
     for heading in header.headings:
         key = section_key(heading.text)
+        if key == "other" and heading.level <= level:
+            yield from _relations(header, heading)
+
         if key not in OF_HEADER or heading.level > level:
             continue
+
         if key == "status":
             yield from _status(header, heading)
             continue
@@ -60,6 +70,17 @@ def _read_sections(header: Header) -> Iterator[Fact]:
             texts = tuple(span.of(header.text) for span in spans) if key in ROLES else ()
             values = texts or (first.of(header.text),)
             yield Fact(key, first.of(header.text), first, "section", values)
+
+
+def _relations(header: Header, heading: Heading) -> Iterator[Fact]:
+    """Yield the decisions below a heading that relates them: `## Superseded by`."""
+    key = field_of(heading.text)
+    if key is None or key not in RELS - {"references", "related_to"}:
+        return
+
+    for span in _paragraphs(header, heading):
+        if next(value_phrases(cast(Rel, key), header.text, span.start, span.end), None):
+            yield from value_facts(header.text, key, span, "section")
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:

@@ -53,6 +53,9 @@ NEGATIONS = word_set("negations")
 _ENGLISH_STATUSES = word_set("english_statuses")
 
 
+_AROUND_KEY = re.compile(r"^\W+|[^\w)]+$")
+_OF_FORM = re.compile(r"(?i)^(?:adr|rfc|kep|tep|decision|proposal|current)[ ]")
+"""What a key says of the form that it is in: `ADR Author`."""
 _PAIR = 2  # words for a key, in two languages or of two roles
 
 
@@ -61,9 +64,10 @@ def field_of(key: str) -> str | None:
     """Return the field that a key states: `creation-date` and `creation_date` are the same, and so
     are `Author` and `Author(s)`; of `Status / 状态` the first word that names one counts.
     """
-    name = re.sub("[-_]", " ", key).strip().removesuffix("(s)")
+    name = _AROUND_KEY.sub("", re.sub("[-_]", " ", key)).removesuffix("(s)")
     parts = re.split(r"\s*[/&]\s*", name)
-    for part in (key.strip(), name, *(parts if len(parts) == _PAIR else ())):
+    pair = parts if len(parts) == _PAIR else ()
+    for part in (key.strip(), name, _OF_FORM.sub("", name), *pair):
         field = KEY_OF.get(plain(part))
         if field is not None:
             return field
@@ -164,7 +168,7 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
 Order = Literal["day", "month"]  # which number comes first in a date
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
-_OF = r"(?:\.?,?[ -](?:de |del |of )?)"
+_OF = r"(?:\.?[ ]?,?[ -](?:de |del |of )?)"
 _DATES = tuple(
     re.compile(form)
     for form in (
@@ -191,7 +195,7 @@ _DATES = tuple(
 )
 
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>")
-_WEEKDAY = re.compile(r"\A[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])")
+_WEEKDAY = re.compile(r"\A[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])(?!\d{4}(?:\W*\Z))")
 _SLASHED = re.compile(
     r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])"
 )
