@@ -32,6 +32,7 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
     status_fact = facts.first("status")
     status, status_raw, status_syntax = _status(facts, outline.span.of(document.text))
     date = _date(facts, outline)
+    updated = _updated(facts)
     start = max(outline.span.start, document.content_start)
     position = heading.position if heading else document.lines.position(start)
 
@@ -55,6 +56,7 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
     )
     entry = replace(
         entry,
+        updated=updated.iso if updated is not None else None,
         deciders=_deciders(facts),
         tasks=facts.values("tasks"),
         legacy_ids=facts.values("legacy_ids"),
@@ -129,6 +131,10 @@ class _Date(NamedTuple):
     span: Span | None = None
 
 
+def _updated(facts: Facts) -> _Date | None:
+    return _date_of(facts.first("updated"), is_own=False)
+
+
 def _date_of(fact: Fact | None, *, is_own: bool) -> _Date | None:
     iso = read_date(fact.raw) if fact is not None else None
     if fact is None or iso is None:
@@ -151,7 +157,7 @@ def _date(facts: Facts, outline: Outline) -> _Date:
         iso, source = outline.named_date
         return _Date(iso, raw or iso, source, span)
 
-    updated = _date_of(facts.first("updated"), is_own=False)
+    updated = _updated(facts)
     if updated is not None:
         return updated
 

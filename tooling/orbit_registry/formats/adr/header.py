@@ -87,12 +87,13 @@ def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Ite
     beyond = bisect_left(starts, span.end, first)
     next_hidden = bisect_right(hidden, span.start, key=lambda other: other.end)
     for number in range(first, beyond):
-        start = max(starts[number], span.start)
+        start, end = starts[number], ends[number]
+        start = span.start if start < span.start else start
         while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
             next_hidden += 1
 
         if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
-            yield Span(start, min(ends[number], span.end))
+            yield Span(start, span.end if end > span.end else end)
 
 
 def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
@@ -218,7 +219,6 @@ _ESCAPED = re.compile(r"\\([<>()\[\]_*])")
 _PAIR_OF_NAMES = pattern("pair_of_names")
 _BETWEEN_PEOPLE = pattern("between_people")
 _NAME_SUFFIX = pattern("name_suffix")
-_AROUND_NAME = " *_`"
 
 
 def without_links(text: str) -> str:
@@ -251,14 +251,16 @@ def split_names(value: str) -> tuple[str, ...]:
         return tuple(_bare_name(pair[part]) for part in ("first", "second"))
 
     has_marks = re.search("[,;、，；]", bare) is not None
-    parts = _NAME.findall(bare) if has_marks else re.split(r"[ ]+(?=@)", bare)
+    # `Ada Lo @ada` is one person, `@ada @bob` are two.
+    handles = re.split(r"[ ]+(?=@)", bare) if bare.startswith("@") else [bare]
+    parts = _NAME.findall(bare) if has_marks else handles
     return tuple(name for part in parts if (name := _bare_name(part)))
 
 
 def _bare_name(part: str) -> str:
-    name = part.lstrip(" -").strip(_AROUND_NAME)
-    is_address = name.startswith("<") and name.endswith(">")
-    return name[1:-1] if is_address else name
+    name = part.lstrip(" -").strip(" *_")
+    is_marked = name[:1] + name[-1:] in ("<>", "``")
+    return name[1:-1] if is_marked else name
 
 
 def _are_last_names_first(names: str) -> bool:

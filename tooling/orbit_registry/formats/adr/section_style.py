@@ -45,6 +45,7 @@ _BOLD_KEY = pattern("bold_key")
 _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
 _BOX = pattern("box")
+_STRUCK = pattern("struck")
 
 
 def _read_sections(header: Header) -> Iterator[Fact]:
@@ -134,7 +135,9 @@ def _in_heading(header: Header, heading: Heading) -> Span | None:
 
 
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
-    paragraphs = _paragraphs(header, heading)
+    every = _paragraphs(header, heading)
+    current = [span for span in every if not _STRUCK.fullmatch(header.text, span.start, span.end)]
+    paragraphs = current or every
     in_heading = _in_heading(header, heading)
     if in_heading is not None:
         yield from read_statement(header.text, in_heading, "section")

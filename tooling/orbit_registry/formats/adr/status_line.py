@@ -27,6 +27,8 @@ _CHOICE = pattern("choice")
 _WAS = pattern("was")
 _BADGE = pattern("badge")
 _STRUCK = pattern("struck")
+_BOXES = pattern("boxes")
+_UNTICKED = pattern("unticked")
 _TAG = pattern("markup")
 _PICTURE_NAME = re.compile(r"(?<!\w):[a-z][\w+-]{1,30}:(?!\w)")
 _ARROW = pattern("arrow")
@@ -57,6 +59,11 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
         return "unknown", ()
 
     seen = _TAG.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))
+    boxes = [*_BOXES.finditer(seen)]
+    if boxes and _UNTICKED.search(seen):  # `[ ] Proposed [x] Accepted`
+        ticked = [box["words"] for box in boxes if not _UNTICKED.match(box.group())]
+        seen = ticked[0] if len(ticked) == 1 else ""
+
     bare = _PICTURE_NAME.sub(" ", seen)
     text = _without_options(_STRUCK.sub(" ", bare)).strip()
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
