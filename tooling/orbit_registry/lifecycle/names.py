@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from orbit_registry.formats.sections import RUN_IN, headings_of
 from orbit_registry.lifecycle.subjects import short_package_names
 from orbit_registry.model.record import Record
 from orbit_registry.search.rejected import accepted_part, is_common_word
@@ -49,7 +50,6 @@ _ISSUE = re.compile(
     r"(?:pull|issues|merge_requests)/(\d{1,7})|(?<![\w/&])#(\d{1,7})\b"
 )
 _QUOTE = re.compile(r"^[ \t]{0,3}>.*\n?", re.MULTILINE)
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+)$", re.MULTILINE)
 _OTHER_SECTION = re.compile(
     r"context|background|problem|motivation|option|alternative|considered|driver|pros|cons\b"
     r"|reference|link|status|history|related|more information|appendix|question"
@@ -128,20 +128,19 @@ def deciding_part(prose: str) -> str:
 
 def _sections(prose: str) -> Iterator[tuple[str, str]]:
     """Yield each heading with the text up to the next one; one below counts as its parent's too."""
-    headings = list(_HEADING.finditer(prose))
-    first = headings[0].start() if headings else len(prose)
+    headings = [heading for heading in headings_of(prose) if heading.level < RUN_IN]
+    first = headings[0].start if headings else len(prose)
     yield "", prose[:first]
 
     parents: list[tuple[int, str]] = []
     for position, heading in enumerate(headings):
-        level = len(heading[1])
-        parents = [(depth, name) for depth, name in parents if depth < level]
-        parents.append((level, heading[2].rstrip(" \t#")))
-        end = headings[position + 1].start() if position + 1 < len(headings) else len(prose)
+        parents = [(depth, name) for depth, name in parents if depth < heading.level]
+        parents.append((heading.level, heading.name))
+        end = headings[position + 1].start if position + 1 < len(headings) else len(prose)
         names = [name for depth, name in parents if depth > 1 or len(headings) == 1]
         # "Options" below a decision are not what was decided.
         other = next((name for name in reversed(names) if _OTHER_SECTION.search(name)), None)
-        yield other or " / ".join(names), prose[heading.end() : end]
+        yield other or " / ".join(names), prose[heading.end : end]
 
 
 def _title_names(title: str) -> Iterator[tuple[str, bool]]:

@@ -262,7 +262,7 @@ def _new_records(
         uids.add(uid)
 
         fields = document_fields(decision)
-        fields.update(document_dates(candidate.entry.date, history.get(candidate.path)))
+        fields.update(document_dates(candidate.entry, history.get(candidate.path)))
         fields.update(table.get(decision.id, {}))
         fields[UNRESOLVED] = [edge.as_data() for edge in links.unresolved.get(decision.id, ())]
         if assume is not None and is_unstated(candidate):

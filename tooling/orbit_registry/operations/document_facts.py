@@ -339,16 +339,20 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
     return fields
 
 
-def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:
-    """Return `created_at` and `updated_at` by the day in the document, else by its first commit and
-    last change, and where the first is from if no document states it.
+def document_dates(entry: AdrDocument, history: tuple[float, float] | None) -> dict[str, str]:
+    """Return `created_at` and `updated_at` by the days in the document, else by its first commit
+    and last change, and where the first is from if no document states it.
     """
     moments = [datetime.fromtimestamp(max(0, time), UTC) for time in history or ()]
     source = BY_COMMIT if moments else BY_IMPORT
-    if day_text is not None and len(day_text) == len("2026-04-01"):
-        day = datetime.fromisoformat(f"{day_text}T00:00:00+00:00")
+    day = _midnight(entry.date)
+    if day is not None:
         moments = [day, max([day, *moments[1:]])]
         source = ""
+
+    change = _midnight(entry.updated)
+    if change is not None and moments:
+        moments[1:] = [max(moments[0], change)]
 
     now = datetime.now(UTC)
     names = ("created_at", "updated_at")
@@ -356,6 +360,12 @@ def document_dates(day_text: str | None, history: tuple[float, float] | None) ->
         name: format_time(min(moment, now)) for name, moment in zip(names, moments, strict=False)
     }
     return {**dates, CREATED_FROM: source} if source else dates
+
+
+def _midnight(date: str | None) -> datetime | None:
+    """Return the start of a day; a month has none."""
+    is_day = date is not None and len(date) == len("2026-04-01")
+    return datetime.fromisoformat(f"{date}T00:00:00+00:00") if is_day else None
 
 
 def uid_of(candidate: Candidate) -> str:

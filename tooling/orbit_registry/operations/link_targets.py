@@ -34,7 +34,7 @@ UNRESOLVED = "x-unresolved"
 _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
-_ZEROS = re.compile(r"\A(?P<code>[a-z]{2,8})[-_ #]{1,2}0*(?=\d{1,6}\Z)")
+_ZEROS = re.compile(r"\A(?P<code>[a-z]{1,8})[-_ #]{1,2}0*(?=\d{1,6}\Z)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PAGE = re.compile(
     r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)"

@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 from orbit_registry.formats.adr.facts import Facts, Outline, is_same_number, people, read_facts
 from orbit_registry.formats.adr.header import Header
-from orbit_registry.formats.adr.headings import find_cost, read_sections, split_title
+from orbit_registry.formats.adr.headings import (
+    NO_TITLES,
+    find_cost,
+    read_sections,
+    split_title,
+)
 from orbit_registry.formats.adr.links import relations_of
 from orbit_registry.formats.adr.model import AdrDocument, Fact, Status
 from orbit_registry.formats.adr.problems import DATE_PROBLEMS, problems_of
@@ -14,6 +19,7 @@ from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.unread import unread_status
 from orbit_registry.formats.adr.vocabulary import Order, read_date
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.wording import plain
 
 
 def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrDocument:
@@ -26,6 +32,7 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
     status_fact = facts.first("status")
     status, status_raw, status_syntax = _status(facts, outline.span.of(document.text))
     date = _date(facts, outline)
+    updated = _updated(facts)
     start = max(outline.span.start, document.content_start)
     position = heading.position if heading else document.lines.position(start)
 
@@ -49,6 +56,7 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
     )
     entry = replace(
         entry,
+        updated=updated.iso if updated is not None else None,
         deciders=_deciders(facts),
         tasks=facts.values("tasks"),
         legacy_ids=facts.values("legacy_ids"),
@@ -72,7 +80,8 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
 
 
 def _deciders(facts: Facts) -> tuple[str, ...]:
-    return people(facts, "deciders") or people(facts, "authors") or people(facts, "owner")
+    roles = ("deciders", "authors", "owner", "reviewers")  # who of them decided, in doubt
+    return next(filter(None, (people(facts, role) for role in roles)), ())
 
 
 def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
@@ -84,7 +93,10 @@ def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
 
     title = outline.parts.title
     if fact and fact.raw:  # `ADR-0042: Use x`
-        title = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number).title
+        parts = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number)
+        is_bare = parts.number is not None and parts.title == fact.raw
+        if outline.heading is None or not (is_bare or plain(fact.raw) in NO_TITLES):
+            title = parts.title
 
     return title, (*spans, outline.parts.title_span) if outline.heading else spans
 
@@ -119,20 +131,35 @@ class _Date(NamedTuple):
     span: Span | None = None
 
 
+def _updated(facts: Facts) -> _Date | None:
+    return _date_of(facts.first("updated"), is_own=False)
+
+
+def _date_of(fact: Fact | None, *, is_own: bool) -> _Date | None:
+    iso = read_date(fact.raw) if fact is not None else None
+    if fact is None or iso is None:
+        return None
+
+    return _Date(iso, fact.raw, fact.style, fact.span if is_own else None)
+
+
 def _date(facts: Facts, outline: Outline) -> _Date:
     fact, status_date = facts.first("date"), facts.first("status_date")
     # Of a page, not of its decision: `published: true` is no date at all.
     of_page = facts.first("page_date")
     for candidate in (fact, status_date, outline.changelog_date, of_page):
-        iso = read_date(candidate.raw) if candidate is not None else None
-        if candidate is not None and iso is not None:
-            span = candidate.span if candidate in (fact, of_page) else None
-            return _Date(iso, candidate.raw, candidate.style, span)
+        date = _date_of(candidate, is_own=candidate in (fact, of_page))
+        if date is not None:
+            return date
 
     raw, span = (fact.raw, fact.span) if fact else ("", None)
     if outline.named_date:
         iso, source = outline.named_date
         return _Date(iso, raw or iso, source, span)
+
+    updated = _updated(facts)
+    if updated is not None:
+        return updated
 
     other = status_date or outline.changelog_date
     return _Date(None, raw or (other.raw if other else ""), None, span)

@@ -9,21 +9,31 @@ from dataclasses import dataclass
 from orbit_registry.formats.adr.front_matter import NO_FRONT_MATTER, Field, FrontMatter
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, Order, read_date
+from orbit_registry.formats.adr.vocabulary import (
+    STATUS_OF,
+    Order,
+    field_of,
+    read_date,
+    word_set,
+)
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
 
 _NAME = pattern("name")
-ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
+ROLES = ("deciders", "authors", "owner", "reviewers", "contact", "consulted", "informed")
+DAYS = ("date", "updated")
 
 _KEYED = pattern("keyed")
 _RUN_IN = pattern("header_run_in")
 _BARE_DATE = pattern("bare_date")
+_DASHED = pattern("dashed")
+_NAME_START = re.compile(r"[@\[`*]|[^\W\d_a-z]")
+_SHORT = 80
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
 _CUT = pattern("cut")
-_ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes", *ROLES})
+_ON_ONE_LINE = frozenset({"status", "tags", "superseded_by", "supersedes", *DAYS, *ROLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +87,13 @@ def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Ite
     beyond = bisect_left(starts, span.end, first)
     next_hidden = bisect_right(hidden, span.start, key=lambda other: other.end)
     for number in range(first, beyond):
-        start = max(starts[number], span.start)
+        start, end = starts[number], ends[number]
+        start = span.start if start < span.start else start
         while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
             next_hidden += 1
 
         if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
-            yield Span(start, min(ends[number], span.end))
+            yield Span(start, span.end if end > span.end else end)
 
 
 def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
@@ -91,9 +102,10 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """
     match = _KEYED.match(text, start, end)
     if match is None:
-        return _run_in(text, start, end) or _bare_date(text, start, end)
+        forms = (_dashed, _run_in, _bare_date)
+        return next(filter(None, (form(text, start, end) for form in forms)), None)
 
-    key = KEY_OF.get(plain(match["key"].strip()))
+    key = field_of(match["key"])
     if key is None:
         return None
 
@@ -119,13 +131,35 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
 def _bare_date(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """Return key and value of `Date 09/04/2018`, a line with nothing else."""
     match = _BARE_DATE.match(text, start, end)
-    if match is None or KEY_OF.get(plain(match["key"])) != "date":
+    key = field_of(match["key"]) if match is not None else None
+    if match is None or key not in DAYS:
         return None
 
     value = match["value"]
     orders: tuple[Order | None, ...] = (None, "day", "month")
     is_date = any(read_date(value, order) is not None for order in orders)
-    return ("date", Span(*match.span("value"))) if is_date else None
+    return (key, Span(*match.span("value"))) if is_date else None
+
+
+def _dashed(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `Status – Accepted`, if the value can't be prose."""
+    match = _DASHED.match(text, start, end)
+    key = field_of(match["key"]) if match is not None else None
+    if match is None or key is None:
+        return None
+
+    value = match["value"].rstrip(" \t\\")
+    is_name = key in ROLES and len(value) <= _SHORT and _NAME_START.match(value) is not None
+    is_value = is_name or _is_status_or_day(key, value)
+    return (
+        (key, Span(match.start("value"), match.start("value") + len(value))) if is_value else None
+    )
+
+
+def _is_status_or_day(key: str, value: str) -> bool:
+    word = _FIRST_WORD.match(value)
+    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
+    return is_status or (key in DAYS and any(char.isdigit() for char in value[:20]))
 
 
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
@@ -133,17 +167,13 @@ def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
     without the stop only if the value can't be prose.
     """
     match = _RUN_IN.match(text, start, end)
-    key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
-    if match is None or key not in ("status", "date", "deciders"):
+    key = field_of(match["key"]) if match is not None else None
+    if match is None or key not in ("status", "deciders", *DAYS):
         return None
 
     value = match["value"].rstrip(" \t\\")
-    word = _FIRST_WORD.match(value)
-    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
-    is_date = key == "date" and any(char.isdigit() for char in value[:20])
-    stopped = (match["stop"] or match["after"]) and key != "date"
-
-    if not (stopped or not value or is_status or is_date):
+    stopped = (match["stop"] or match["after"]) and key not in DAYS
+    if not (stopped or not value or _is_status_or_day(key, value)):
         return None
 
     return key, Span(match.start("value"), match.start("value") + len(value))
@@ -151,12 +181,13 @@ def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
 
 def split_key_values(text: str, start: int, end: int) -> list[Span]:
     """Split a line with several keys: `Status: accepted | Date: 2026-05-01`."""
-    if _KEYED.match(text, start, end) is None:
+    first = _KEYED.match(text, start, end)
+    if first is None:
         return [Span(start, end)]
 
     cuts = [
         cut
-        for cut in _CUT.finditer(text, start, end)
+        for cut in _CUT.finditer(text, first.end("key"), end)
         if cut["known"] is None
         or ((pair := key_value(text, cut.end(), end)) is not None and pair[0] in _ON_ONE_LINE)
     ]
@@ -176,6 +207,9 @@ def whole_line(text: str, span: Span) -> Span:
 
 
 _LAST_NAMES_FIRST = re.compile(r"[^,;]+,[^,;]+(?:;[^,;]+,[^,;]+)+")
+_GIVEN_NAMES = word_set("given_names")
+_OF_TEAMS = word_set("words_of_teams")
+_WIKI_NAME = re.compile(r"\[\[(?:[^\[\]|]*\|)?(?P<text>[^\[\]|]+)\]\]")
 LINK = re.compile(r"\[(?P<text>[^\[\]]{0,300})\]\((?P<url>[^()\s]{0,500})\)")
 
 
@@ -183,6 +217,8 @@ _NAME_LINK = pattern("name_link")
 _SIDE_BY_SIDE = pattern("side_by_side")
 _ESCAPED = re.compile(r"\\([<>()\[\]_*])")
 _PAIR_OF_NAMES = pattern("pair_of_names")
+_BETWEEN_PEOPLE = pattern("between_people")
+_NAME_SUFFIX = pattern("name_suffix")
 
 
 def without_links(text: str) -> str:
@@ -194,8 +230,9 @@ def names_text(value: str) -> str:
     """Return the value of a key that lists people as a reader sees it: two links side by side are
     two names.
     """
-    apart = _SIDE_BY_SIDE.sub(r"\g<link>, ", value)
+    apart = _SIDE_BY_SIDE.sub(r"\g<link>, ", _BETWEEN_PEOPLE.sub(", ", value))
     words = _NAME_LINK.sub(lambda match: match["text"], apart)
+    words = _WIKI_NAME.sub(lambda match: match["text"], words)
     return html.unescape(_ESCAPED.sub(r"\1", words))
 
 
@@ -206,12 +243,36 @@ def split_names(value: str) -> tuple[str, ...]:
         bare = bare[1:-1]
         if "," not in bare and len(bare.split()) > 3:
             return ()
-    if _LAST_NAMES_FIRST.fullmatch(bare) and not bare.startswith("@"):
+    if _are_last_names_first(bare):
         return tuple(name.strip() for name in bare.split(";"))
 
     pair = _PAIR_OF_NAMES.fullmatch(bare)
-    if pair is not None:
-        return pair["first"], pair["second"]
+    if pair is not None and not _is_one_team(pair["first"], pair["second"]):
+        return tuple(_bare_name(pair[part]) for part in ("first", "second"))
 
-    parts = _NAME.findall(bare) if re.search("[,;、，；]", bare) else re.split(r"[ ]+(?=@)", bare)
-    return tuple(name for part in parts if (name := part.lstrip(" -").strip().strip("*_")))
+    has_marks = re.search("[,;、，；]", bare) is not None
+    # `Ada Lo @ada` is one person, `@ada @bob` are two.
+    handles = re.split(r"[ ]+(?=@)", bare) if bare.startswith("@") else [bare]
+    parts = _NAME.findall(bare) if has_marks else handles
+    return tuple(name for part in parts if (name := _bare_name(part)))
+
+
+def _bare_name(part: str) -> str:
+    name = part.lstrip(" -").strip(" *_")
+    is_marked = name[:1] + name[-1:] in ("<>", "``")
+    return name[1:-1] if is_marked else name
+
+
+def _are_last_names_first(names: str) -> bool:
+    """Say whether names are `Example, Ada; Sample, Bob`; `Alice, Bob; Carol, Dave` are four."""
+    if names.startswith("@") or not _LAST_NAMES_FIRST.fullmatch(names):
+        return False
+
+    firsts = (pair.partition(",")[0] for pair in names.split(";"))
+    return not all(plain(first.strip()) in _GIVEN_NAMES for first in firsts)
+
+
+def _is_one_team(first: str, second: str) -> bool:
+    """Say whether `X and Y` is the name of one team: `Research and Development`."""
+    words = [plain(first).split(), plain(second).split()]
+    return min(map(len, words)) == 1 and any(not _OF_TEAMS.isdisjoint(each) for each in words)

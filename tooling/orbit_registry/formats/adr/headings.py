@@ -19,7 +19,9 @@ from orbit_registry.formats.wording import plain
 _SUBSECTIONS = frozenset(
     {"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"}
 )
-HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
+OF_HEADER = frozenset({"status", "date", "updated", "deciders", "authors", "owner", "tags"})
+"""Sections of which each states a field."""
+HEADER_KEYS = OF_HEADER | {"changelog", "metadata"}
 """Sections of metadata; the first other one ends the header."""
 EVIDENCE = frozenset(
     {
@@ -83,11 +85,11 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
     """
     match = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
     key = SECTION_OF.get(plain(match["name"].strip())) if match is not None else None
-    if match is None or key not in ("status", "date", "deciders"):
+    if match is None or key not in OF_HEADER - {"tags"}:
         return None
 
     word = _WORD.search(match["value"])
-    if key == "date":
+    if key in ("date", "updated"):
         sure = read_date(match["value"]) is not None
     else:
         sure = bool(match["colon"]) or (
@@ -135,7 +137,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
         match = _RUN_IN.match(content) if after_break else None
         if match and (match["stop"] or match["after"] or not content[match.end() :].strip()):
             key = section_key(match["name"])
-            if key not in ("other", "status", "date", "deciders", "tags"):
+            if key != "other" and key not in OF_HEADER:
                 run_ins.append((key, match["name"].strip(), line.start, line.start + match.end()))
 
         after_break = (
@@ -231,7 +233,7 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
 
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
-_NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
+NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
 _TITLES = word_set("titles")
 _WORDY = pattern("wordy")
 _NUMBERED = pattern("numbered_title")
@@ -472,7 +474,7 @@ def titled_heading(heading: Heading | None) -> Heading | None:
     """Return a heading, unless it names the form alone, or is a notice: `# Superseded!`."""
     words = plain(heading.text.strip(" :!.*_")) if heading else ""
     is_notice = STATUS_OF.get(words) in _OUT_OF_FORCE
-    return heading if heading and words not in _NO_TITLES and not is_notice else None
+    return heading if heading and words not in NO_TITLES and not is_notice else None
 
 
 def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:

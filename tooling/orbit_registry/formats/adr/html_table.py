@@ -15,7 +15,10 @@ _LONGEST = 20_000  # characters of a table that are read
 _OPENING = pattern("html_opening")
 _COMMENTS = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _IMAGE = pattern("html_image")
-_BREAK = re.compile(r"<br[ ]?/?>|</(?:li|p|div|ul|ol)>|\r?\n", re.IGNORECASE)
+_BREAK = re.compile(
+    r"<br[ ]?/?>|</(?:li|p|div|ul|ol)>|\r?\n|(?:&nbsp;|[|·•])\s{0,9}(?=<(?:b|strong)>)",
+    re.IGNORECASE,
+)
 _KEYED = re.compile(
     r"(?:[ \t]|<[^<>]{1,300}>)*<[^<>]{1,300}>[ \t]*(?P<key>[^\W\d_][^<>:：]{0,40}?)"
     r"(?:[ \t]|</\w{1,10}>)*[:：]"
@@ -26,6 +29,8 @@ _CELL = re.compile(r"<(?P<tag>t[dh]|d[td])\b[^<>]{0,300}>", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:t[dhr]|d[td]|table|tbody|thead|dl)>", re.IGNORECASE)
 _TEXT = re.compile(r"(?:\s|<[^<>]{0,500}>)*(?P<text>[^<]*[^<\s])(?:\s|<[^<>]{0,500}>)*")
 """A cell with one text, whatever tags are around it."""
+_APART = pattern("html_lines_apart")
+_MOMENT = pattern("html_time")
 _TAG = re.compile(r"<[^<>]{0,500}>")
 _ANCHOR = re.compile(
     r"<a\b[^<>]{0,300}?\bhref\s*=\s*[\"'](?P<url>[^\"'<>\s]{1,500})[\"'][^<>]{0,300}>"
@@ -133,7 +138,8 @@ def _cell(text: str, inner: Span) -> Cell:
     """Return a cell: its text with Markdown's links for those of HTML, and where it is written."""
     content = inner.of(text)
     linked = _ANCHOR.sub(lambda link: f"[{link['text'].strip()}]({link['url']})", content)
-    plain = " ".join(unescape(_TAG.sub(" ", linked)).split())
+    apart = _APART.sub(", ", _MOMENT.sub(r"\g<day>", linked))
+    plain = " ".join(unescape(_TAG.sub(" ", apart)).split())
     alone = _TEXT.fullmatch(text, inner.start, inner.end)
     if alone is None:
         stripped = content.strip()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from orbit_registry.formats.adr.header import (
+    DAYS,
     ROLES,
     Header,
     Style,
@@ -16,18 +17,17 @@ from orbit_registry.formats.adr.model import RELS, Fact
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, value_facts
-from orbit_registry.formats.adr.vocabulary import KEY_OF, read_date
+from orbit_registry.formats.adr.vocabulary import field_of, read_date
 from orbit_registry.formats.position import Span
-from orbit_registry.formats.wording import plain
 
-_BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_BULLET = re.compile(r"[ \t]{0,3}(?:[*+-]|\d{1,2}[.)])[ \t]{1,4}")
 _ITEM = re.compile(r"[ \t]*[*+-][ \t]+")
 _DEFINES = re.compile(r"[ ]{0,3}[:：][ \t]+(?=\S)")
 _NESTED = pattern("nested")
 _DEFINED = pattern("defined")
 _LINE_ENDS = ("\n", "\r\n", "\r")
 _NAMES_ONE = re.compile(r"\d|\]\(|\[\[")
-_LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
+_LINE_LEAD = re.compile(r"([ \t]{0,3}(?:(?:[*+-]|\d{1,2}[.)])[ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
 def _read_items(header: Header) -> Iterator[Fact]:
@@ -40,7 +40,10 @@ def _read_items(header: Header) -> Iterator[Fact]:
             if pair is None:
                 continue
 
-            key, span = pair
+            key, span = pair[0], _without_comment(text, pair[1])
+            if span.start == span.end and key != "status":
+                span = Span(pair[1].end, pair[1].end)
+
             below = lines[index + 1 :]
             names = tuple(_items_below(text, below)) if span.start == span.end else ()
             if names and key in ROLES:
@@ -50,7 +53,7 @@ def _read_items(header: Header) -> Iterator[Fact]:
             if part.end == line.end:
                 span = _with_lines_below(text, key, span, below)
 
-            yield from value_facts(text, key, _without_comment(text, span), "bullets")
+            yield from value_facts(text, key, span, "bullets")
 
 
 def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) -> Span:
@@ -110,7 +113,7 @@ def _value_alone(text: str, key: str, line: Span) -> Span | None:
     if not content or not _continues(content):
         return None
 
-    is_date = key == "date" and read_date(content) is not None
+    is_date = key in DAYS and read_date(content) is not None
     is_status = key == "status" and _is_status(content)
     names = key in RELS and _NAMES_ONE.search(content) is not None
     if not (is_date or is_status or names or (key in ROLES and len(content) <= _SHORT)):
@@ -181,7 +184,7 @@ def _read_lines(header: Header) -> Iterator[Fact]:
                 if more is not None:
                     yield from value_facts(text, *more, "line")
 
-            is_open = pair is None and open_key in ("status", "date")
+            is_open = pair is None and open_key in ("status", *DAYS)
             below = _value_alone(text, open_key, line) if is_open else None
             if below is not None:
                 yield from value_facts(text, open_key, below, "line")
@@ -212,8 +215,8 @@ def _read_lines(header: Header) -> Iterator[Fact]:
 def _defined(text: str, above: Span, line: Span) -> tuple[str, Span] | None:
     """Return key and value of a list of definitions: `Status`, and below it `: Accepted`."""
     mark = _DEFINES.match(text, line.start, line.end)
-    key = KEY_OF.get(plain(above.of(text).strip(" \t*_"))) if mark is not None else None
-    if mark is None or key not in ("status", "date", *ROLES):
+    key = field_of(above.of(text).strip(" \t*_")) if mark is not None else None
+    if mark is None or key not in ("status", *DAYS, *ROLES):
         return None
 
     return key, Span(mark.end(), line.start + len(line.of(text).rstrip()))

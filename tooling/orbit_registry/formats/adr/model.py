@@ -118,6 +118,7 @@ class AdrDocument:
     title_spans: tuple[Span, ...]
     date_span: Span | None
     facts: tuple[Fact, ...]
+    updated: str | None = None  # the day of its last change
     deciders: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     legacy_ids: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import cast
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
@@ -116,10 +116,11 @@ def unsure_phrases(text: str, start: int = 0, end: int | None = None) -> Iterato
     return (phrase for phrase in _all_phrases(text, start, end) if not phrase.is_sure)
 
 
-def _all_phrases(text: str, start: int, end: int | None) -> Iterator[Phrase]:
+@lru_cache(maxsize=1024)  # several readers of a header ask about the same lines
+def _all_phrases(text: str, start: int, end: int | None) -> tuple[Phrase, ...]:
     limit = len(text) if end is None else end
     if not any(match["name"] for match in _MAY_NAME.finditer(text, start, limit)):
-        return
+        return ()
 
     behind = list(_ending_phrases(text, start, limit))
     phrases = [*behind]
@@ -130,7 +131,7 @@ def _all_phrases(text: str, start: int, end: int | None) -> Iterator[Phrase]:
     if behind:
         phrases.sort(key=lambda phrase: phrase.span.start)
 
-    yield from (_limited(text, start, limit, phrase) for phrase in phrases)
+    return tuple(_limited(text, start, limit, phrase) for phrase in phrases)
 
 
 def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:

@@ -1,9 +1,13 @@
 """Metadata in sections of their own: `## Status`, and what is written below it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import cast
 
 from orbit_registry.formats.adr.header import (
+    ROLES,
     Header,
     Style,
     key_value,
@@ -11,17 +15,28 @@ from orbit_registry.formats.adr.header import (
     visible_lines,
     whole_line,
 )
-from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
-from orbit_registry.formats.adr.model import HISTORY, Fact
+from orbit_registry.formats.adr.headings import (
+    OF_HEADER,
+    heading_value,
+    section_key,
+    section_level,
+)
+from orbit_registry.formats.adr.model import HISTORY, RELS, Fact, Rel
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.relations import NOTICE, find_phrases, is_superseding
+from orbit_registry.formats.adr.relations import (
+    NOTICE,
+    find_phrases,
+    is_superseding,
+    value_phrases,
+)
 from orbit_registry.formats.adr.status_line import (
+    latest_of,
     normalise_status,
     read_statement,
-    states_status,
     value_facts,
 )
-from orbit_registry.formats.adr.table_style import pairs
+from orbit_registry.formats.adr.table_style import cells_of_row, pairs
+from orbit_registry.formats.adr.vocabulary import field_of, read_date
 from orbit_registry.formats.markdown import Heading, within
 from orbit_registry.formats.position import Span
 
@@ -30,9 +45,7 @@ _BOLD_KEY = pattern("bold_key")
 _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
 _BOX = pattern("box")
-_KEYS = frozenset({"status", "date", "deciders", "tags"})
-_DATED_STATUS = pattern("dated_status")
-_FEWEST = 2  # lines of a history
+_STRUCK = pattern("struck")
 
 
 def _read_sections(header: Header) -> Iterator[Fact]:
@@ -41,8 +54,12 @@ def _read_sections(header: Header) -> Iterator[Fact]:
     )
     for heading in header.headings:
         key = section_key(heading.text)
-        if key not in _KEYS or heading.level > level:
+        if key == "other" and heading.level <= level:
+            yield from _relations(header, heading)
+
+        if key not in OF_HEADER or heading.level > level:
             continue
+
         if key == "status":
             yield from _status(header, heading)
             continue
@@ -51,9 +68,20 @@ def _read_sections(header: Header) -> Iterator[Fact]:
         spans = [value] if value is not None else _paragraphs(header, heading)
         if spans:
             first = spans[0]
-            texts = tuple(span.of(header.text) for span in spans) if key == "deciders" else ()
+            texts = tuple(span.of(header.text) for span in spans) if key in ROLES else ()
             values = texts or (first.of(header.text),)
             yield Fact(key, first.of(header.text), first, "section", values)
+
+
+def _relations(header: Header, heading: Heading) -> Iterator[Fact]:
+    """Yield the decisions below a heading that relates them: `## Superseded by`."""
+    key = field_of(heading.text)
+    if key is None or key not in RELS - {"references", "related_to"}:
+        return
+
+    for span in _paragraphs(header, heading):
+        if next(value_phrases(cast(Rel, key), header.text, span.start, span.end), None):
+            yield from value_facts(header.text, key, span, "section")
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
@@ -107,16 +135,22 @@ def _in_heading(header: Header, heading: Heading) -> Span | None:
 
 
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
-    paragraphs = _paragraphs(header, heading)
+    every = _paragraphs(header, heading)
+    current = [span for span in every if not _STRUCK.fullmatch(header.text, span.start, span.end)]
+    paragraphs = current or every
     in_heading = _in_heading(header, heading)
     if in_heading is not None:
         yield from read_statement(header.text, in_heading, "section")
         yield from _remarks(header, in_heading, paragraphs)
         return
 
-    if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
-        yield from read_statement(header.text, cell, "section")
+    cells = _cells(header, paragraphs[0]) if paragraphs else ()
+    if cells:
+        yield from chain.from_iterable(
+            value_facts(header.text, key, cell, "section") for key, cell in cells
+        )
         return
+
     if not paragraphs and (quoted := _quoted(header, heading)):
         yield from read_statement(header.text, quoted, "section")
         return
@@ -157,7 +191,7 @@ def _latest(header: Header, heading: Heading) -> list[Fact] | None:
     Accepted`. None unless every line has a date and a status.
     """
     text = header.text
-    lines: list[tuple[str, Span]] = []
+    lines: list[Span] = []
     for line in visible_lines(header.document, heading.body, header.document.hidden):
         content = line.of(text)
         lead = _LEAD.match(content)
@@ -165,50 +199,44 @@ def _latest(header: Header, heading: Heading) -> list[Fact] | None:
         if not bare.strip():
             continue
 
-        match = _DATED_STATUS.fullmatch(bare)
-        if match is None or not _is_of_history(match):
-            return None
-
         start = line.start + content.index(bare)
-        lines.append((match["date"] or match["last"], Span(start, start + len(bare))))
+        lines.append(Span(start, start + len(bare)))
 
-    if len(lines) < _FEWEST:
+    latest = latest_of(text, lines)
+    if latest is None:
         return None
 
-    day, latest = max(lines, key=lambda each: (each[0], each[1].start))
-    if normalise_status(latest.of(text))[0] == "proposed" and any(
-        normalise_status(span.of(text))[0] != "proposed" for _, span in lines
-    ):
-        return None  # `Accepted 2026-05-01`, then `Review 2027-05-01`: a day to come
-
-    history = Span(lines[0][1].start, lines[-1][1].end)
-    at = text.index(day, latest.start)
-    return [
-        *read_statement(text, latest, "section"),
-        Fact("date", day, Span(at, at + len(day)), "section"),
-        Fact(HISTORY, history.of(text), history, "section"),
-    ]
+    history = Span(lines[0].start, lines[-1].end)
+    facts = [*read_statement(text, latest, "section")]
+    days = [replace(fact, key="date") for fact in facts if fact.key == "status_date"]
+    return [*facts, *days, Fact(HISTORY, history.of(text), history, "section")]
 
 
-def _is_of_history(line: re.Match[str]) -> bool:
-    """Say whether a dated line states a status: `Review of x 2027-05-01` does not."""
-    if line["status"]:
-        return normalise_status(line["status"])[0] != "unknown"
-
-    return states_status(line["first"])
-
-
-def _cell(header: Header, first: Span) -> Span | None:
+def _cells(header: Header, first: Span) -> Sequence[tuple[str, Span]]:
+    """Return the cells of a table that state the status: of a history, those of its latest row."""
     start = Span(first.start, first.start + 1)
     for table in within(header.document.tables, start, lambda table: table.span.start):
         for key, cell in pairs(table):
-            if key != "status" or cell.span is None:
-                continue
+            if key == "status" and cell.span is not None and _is_known(header, cell.span):
+                return [("status", cell.span)]
 
-            if normalise_status(cell.span.of(header.text))[0] != "unknown":
-                return cell.span
+        rows = [dict(cells_of_row(table, row)) for row in table.rows[1:]]
+        stated = [row for row in rows if "status" in row and _is_known(header, row["status"])]
+        if len(stated) < len(rows):
+            continue
 
-    return None
+        def day(row: Mapping[str, Span]) -> str:
+            return read_date(row["date"].of(header.text)) or "" if "date" in row else ""
+
+        if stated:
+            latest = max(reversed(stated), key=day)
+            return [(key, cell) for key, cell in latest.items() if key in ("status", "date")]
+
+    return ()
+
+
+def _is_known(header: Header, cell: Span) -> bool:
+    return normalise_status(cell.of(header.text))[0] != "unknown"
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
@@ -226,7 +254,7 @@ def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
 
     for span in lines:
         for part in split_key_values(text, span.start, span.end):
-            if (pair := key_value(text, part.start, part.end)) is not None and pair[0] in _KEYS:
+            if (pair := key_value(text, part.start, part.end)) is not None and pair[0] in OF_HEADER:
                 yield pair
 
 

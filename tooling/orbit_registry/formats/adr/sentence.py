@@ -3,7 +3,6 @@
 It reads lines, not a parsed document: an index of a thousand decisions needs a sentence of each.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -11,6 +10,7 @@ from itertools import chain, islice
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import word_set
+from orbit_registry.formats.sections import RUN_IN, headings_of
 from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.wording import plain
@@ -21,11 +21,6 @@ _LONGEST_SECTION = 6000
 """Characters of a section that are read; a sentence is near its start."""
 _PARAGRAPHS = 4
 """Paragraphs of a section among which the one that decides is looked for."""
-_HEADING = re.compile(
-    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+)$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n"
-    r"]{1,50}?)[.:]?(?P=bold)[.:]?)",
-    re.MULTILINE,
-)
 _OUTCOMES = word_set("outcomes")
 _DECIDES = pattern("deciding")
 
@@ -54,33 +49,22 @@ def _is_outcome(name: str) -> bool:
 
 def _sections(text: str, key: str) -> Iterator[tuple[str, str]]:
     """Yield the sections with a key: the words of the heading, and the text below it."""
-    headings = list(_HEADING.finditer(text))
+    headings = [*headings_of(text)]
     for position, heading in enumerate(headings):
-        name = _name(heading)
-        if section_key(name) != key:
+        if section_key(heading.name) != key:
             continue
 
-        level = _level(heading)
-        following = (other.start() for other in headings[position + 1 :] if _level(other) <= level)
-        yield name, text[heading.end() : next(following, len(text))]
-
-
-def _name(heading: re.Match[str]) -> str:
-    # A pattern that leaves the closing marks out costs the square of a line's length.
-    name: str = heading["name"] or heading["run_in"]
-    return name.rstrip(" \t#")
-
-
-def _level(heading: re.Match[str]) -> int:
-    return len(heading["mark"] or "#######")
+        behind = headings[position + 1 :]
+        following = (other.start for other in behind if other.level <= heading.level)
+        yield heading.name, text[heading.end : next(following, len(text))]
 
 
 def _above_others(body: str) -> str:
     """Return a section's text up to a heading of another standard section within it."""
     body = body[:_LONGEST_SECTION]
-    for heading in _HEADING.finditer(body):
-        if heading["mark"] and section_key(_name(heading)) not in ("decision", "other"):
-            return body[: heading.start()]
+    for heading in headings_of(body):
+        if heading.level < RUN_IN and section_key(heading.name) not in ("decision", "other"):
+            return body[: heading.start]
 
     return body
 

@@ -3,7 +3,7 @@ and the standard status of a word.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import dropwhile
 from urllib.parse import unquote
@@ -27,6 +27,9 @@ _CHOICE = pattern("choice")
 _WAS = pattern("was")
 _BADGE = pattern("badge")
 _STRUCK = pattern("struck")
+_BOXES = pattern("boxes")
+_UNTICKED = pattern("unticked")
+_TAG = pattern("markup")
 _PICTURE_NAME = re.compile(r"(?<!\w):[a-z][\w+-]{1,30}:(?!\w)")
 _ARROW = pattern("arrow")
 _LISTED = pattern("listed")
@@ -55,7 +58,13 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if _OPEN.match(raw) or is_open_choice(raw):
         return "unknown", ()
 
-    bare = _PICTURE_NAME.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))
+    seen = _TAG.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))
+    boxes = [*_BOXES.finditer(seen)]
+    if boxes and _UNTICKED.search(seen):  # `[ ] Proposed [x] Accepted`
+        ticked = [box["words"] for box in boxes if not _UNTICKED.match(box.group())]
+        seen = ticked[0] if len(ticked) == 1 else ""
+
+    bare = _PICTURE_NAME.sub(" ", seen)
     text = _without_options(_STRUCK.sub(" ", bare)).strip()
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
     for part in parts:
@@ -235,6 +244,9 @@ _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _ISO_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
 _SENTENCE_END = re.compile(r"(?<!\d)[.;!?。；][ \t\r\n]|[。；]")
 _UNTIL = pattern("until")
+_BETWEEN_STAGES = re.compile(r"\s*(?:[,;]|→|->|=>|⇒)\s*(?=[*_]{0,3}[^\W\d_])")
+_DATED_STATUS = pattern("dated_status")
+_FEWEST = 2  # stages of a history
 _BRACKETED = pattern("bracketed")
 _BARE_TASK = pattern("bare_task")
 _LEGACY = pattern("legacy")
@@ -246,7 +258,8 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     """Yield the facts in `text[span]`: the status first, then dates, tasks,
     legacy ids and superseding remarks.
     """
-    pieces = _pieces(text, span)
+    history = latest_of(text, _parts_of(text, span))
+    pieces = _pieces(text, span if history is None else history)
     first = _status_piece(text, pieces[0])
     yield Fact("status", first.of(text), first, style)
     yield Fact("statement", span.of(text), span, style)
@@ -282,6 +295,47 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
         if is_superseding(text, piece.start, piece.end):
             remark = Span(pieces[number - 1].end, piece.end)
             yield Fact("superseding", piece.of(text), remark, style)
+
+
+def _parts_of(text: str, span: Span) -> Iterator[Span]:
+    start = span.start
+    for cut in _BETWEEN_STAGES.finditer(text, span.start, span.end):
+        yield Span(start, cut.start())
+        start = cut.end()
+
+    yield Span(start, span.end)
+
+
+def latest_of(text: str, parts: Iterable[Span]) -> Span | None:
+    """Return the last part of a history: of `Proposed 2026-04-01, accepted 2026-05-01` the second.
+    None unless there are several parts, and each is a date and a status.
+    """
+    dated: list[tuple[str, int, Span]] = []
+    for part in parts:
+        match = _DATED_STATUS.fullmatch(text, part.start, part.end)
+        if match is None or not _is_of_history(match):
+            return None
+
+        dated.append((match["date"] or match["last"], part.start, part))
+
+    if len(dated) < _FEWEST:
+        return None
+
+    *_, latest = max(dated)
+    statuses = {normalise_status(part.of(text))[0] for *_, part in dated}
+    is_open = normalise_status(latest.of(text))[0] == "proposed"
+    if is_open and statuses != {"proposed"}:
+        return None  # `Accepted 2026-05-01`, then `Review 2027-05-01`: a day to come
+
+    return latest
+
+
+def _is_of_history(stage: re.Match[str]) -> bool:
+    """Say whether a dated line states a status: `Review of x 2027-05-01` does not."""
+    if stage["status"]:
+        return normalise_status(stage["status"])[0] != "unknown"
+
+    return states_status(stage["first"])
 
 
 def _date_in(text: str, piece: Span) -> Span | None:

@@ -62,7 +62,8 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
     or with one row under the keys.
     """
     first = [_key(cell) for cell in table.rows[0]] if table.rows else []
-    if len(table.rows) == 2 and sum(key is not None for key in first) > 1:
+    is_of_rows = len(table.rows) == _PAIR and sum(key is not None for key in first) > 1
+    if is_of_rows and not _names_keys(table.rows[1]):
         for key, cell in zip(first, table.rows[1], strict=False):
             if key:
                 yield key, cell
@@ -76,6 +77,11 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
         for key, cell in of_row if is_all_keys else of_row[:1]:
             if key:
                 yield key, cell
+
+
+def _names_keys(row: Sequence[Cell]) -> bool:
+    """Say whether each second cell of a row is a key: `| Deciders | Ada | Tags | data |`."""
+    return len(row) > _PAIR and len(row) % 2 == 0 and all(map(_key, row[::2]))
 
 
 def title_and_number(table: Table) -> tuple[int, int | None] | None:
@@ -116,8 +122,16 @@ def row_facts(text: str, table: Table, row: Sequence[Cell], style: str) -> Itera
             yield Fact(key, raw, cell.span, style, (raw,))
 
 
+def cells_of_row(table: Table, row: Sequence[Cell]) -> Iterator[tuple[str, Span]]:
+    """Yield key and place of each cell of a row, whose keys are in the first row."""
+    for head, cell in zip(table.rows[0], row, strict=False):
+        key = _key(head)
+        if key is not None and cell.span is not None:
+            yield key, cell.span
+
+
 def _key(cell: Cell) -> str | None:
-    return field_of(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
+    return field_of(cell.text.strip().strip("*_:").strip())
 
 
 _ROW_CODE = pattern("row_code")

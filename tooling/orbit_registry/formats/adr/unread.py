@@ -27,6 +27,7 @@ _ONLY_KNOWN = {
     pattern("status_in_attribute"): "a component",
     pattern("status_in_component"): "a component",
     pattern("status_in_admonition"): "an admonition",
+    pattern("status_below_admonition"): "an admonition",
     pattern("status_in_shortcode"): "a shortcode",
     pattern("status_in_liquid"): "a shortcode",
 }

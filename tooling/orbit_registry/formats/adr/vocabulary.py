@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from orbit_registry.formats import yaml
@@ -53,9 +53,26 @@ NEGATIONS = word_set("negations")
 _ENGLISH_STATUSES = word_set("english_statuses")
 
 
+_AROUND_KEY = re.compile(r"^\W+|[^\w)]+$")
+_OF_FORM = re.compile(r"(?i)^(?:adr|rfc|kep|tep|decision|proposal|current)[ ]")
+"""What a key says of the form that it is in: `ADR Author`."""
+_PAIR = 2  # words for a key, in two languages or of two roles
+
+
+@lru_cache(maxsize=4096)
 def field_of(key: str) -> str | None:
-    """Return the field of a front-matter key; `creation-date` and `creation_date` are the same."""
-    return KEY_OF.get(plain(key)) or KEY_OF.get(plain(re.sub("[-_]", " ", key)))
+    """Return the field that a key states: `creation-date` and `creation_date` are the same, and so
+    are `Author` and `Author(s)`; of `Status / 状态` the first word that names one counts.
+    """
+    name = _AROUND_KEY.sub("", re.sub("[-_]", " ", key)).removesuffix("(s)")
+    parts = re.split(r"\s*[/&]\s*", name)
+    pair = parts if len(parts) == _PAIR else ()
+    for part in (key.strip(), name, _OF_FORM.sub("", name), *pair):
+        field = KEY_OF.get(plain(part))
+        if field is not None:
+            return field
+
+    return None
 
 
 PROMPTS: Mapping[str, str] = VOCABULARY["english"]
@@ -151,7 +168,7 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
 Order = Literal["day", "month"]  # which number comes first in a date
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
-_OF = r"(?:\.?,?[ -](?:de |del |of )?)"
+_OF = r"(?:\.?[ ]?,?[ -](?:de |del |of )?)"
 _DATES = tuple(
     re.compile(form)
     for form in (
@@ -173,10 +190,12 @@ _DATES = tuple(
         r"(?P<y>(?:19|20)\d\d)-(?P<m>[^\W\d_]{3,12})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
         rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+        r"(?P<y>(?:19|20)\d\d),?[ ](?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?\b",
     )
 )
 
-_WEEKDAY = re.compile(r"[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])")
+_TAG = re.compile(r"</?[a-z][^<>]{0,200}>")
+_WEEKDAY = re.compile(r"\A[^\W\d_]{2,12}\.?,[ ]+(?=[^\W_])(?!\d{4}(?:\W*\Z))")
 _SLASHED = re.compile(
     r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])"
 )
@@ -192,7 +211,8 @@ def read_date(text: str, order: Order | None = None) -> str | None:
     """Return the ISO date, or month, at the start of a text;
     `03/04/2026` needs an `order`, `17/04/2026` does not.
     """
-    bare = _WEEKDAY.sub("", text.strip(_MARKS), count=1)
+    words = _TAG.sub("", text) if "<" in text else text
+    bare = _WEEKDAY.sub("", words.strip(_MARKS))
     if (parsed := _read(bare)) is not None:
         return parsed
 

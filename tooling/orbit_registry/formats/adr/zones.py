@@ -66,8 +66,13 @@ def single_header(document: Document, start: int, citations: tuple[Citation, ...
 
 
 def _footer(document: Document, inside: Sequence[Heading]) -> Span | None:
-    """Return the lines below the last rule if each of them is `Key: value`."""
+    """Return the last section if it is called after what it states, else the lines below the last
+    rule if each of them is `Key: value`.
+    """
     text = document.text
+    if section_key(inside[-1].text) == "metadata":
+        return inside[-1].body
+
     rules = within(document.rules, Span(inside[-1].body.start, len(text)), lambda rule: rule.start)
     if not rules:
         return None
@@ -116,12 +121,32 @@ def _zones_below(
         elif (
             index == 0 and title is not None and heading.text.casefold() == title.text.casefold()
         ):  # the title again
-            yield Span(
-                heading.body.start,
-                inside[1].section.start if len(inside) > 1 else len(document.text),
-            )
+            yield Span(heading.body.start, _end_of_first(document, inside))
+        elif index == 0 and _has_keys_alone(document, inside):
+            yield Span(heading.body.start, _end_of_first(document, inside))
         elif key not in HEADER_KEYS:
             return
+
+
+def _end_of_first(document: Document, inside: Sequence[Heading]) -> int:
+    return inside[1].section.start if len(inside) > 1 else len(document.text)
+
+
+def _has_keys_alone(document: Document, inside: Sequence[Heading]) -> bool:
+    """Say whether each line of the first section is `Key: value` or a row of a table."""
+    text = document.text
+    body = Span(inside[0].body.start, _end_of_first(document, inside))
+    lines = [
+        line for line in visible_lines(document, body, document.hidden) if line.of(text).strip()
+    ]
+    return 0 < len(lines) <= _LONGEST_FOOTER and all(
+        line.of(text).lstrip().startswith("|") or _states_key(text, line) for line in lines
+    )
+
+
+def _states_key(text: str, line: Span) -> bool:
+    bullet = _BULLET.match(text, line.start, line.end)
+    return key_value(text, bullet.end() if bullet else line.start, line.end) is not None
 
 
 def log_header(
