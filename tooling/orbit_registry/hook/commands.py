@@ -176,7 +176,7 @@ class Scanner:
             elif character == "`":
                 parts.append(self._substituted(self._quoted("`")))
             elif character == "$":
-                parts.append(self._variable())
+                parts.append(self._variable(is_quoted=is_quoted))
             elif character == "\\" and text[self.at : self.at + 1] in escaped:
                 parts.append(text[self.at].strip("\n"))
                 self.at += 1
@@ -199,7 +199,7 @@ class Scanner:
         self.is_whole &= self.text.find(sign, self.at) >= 0
         return self._until(sign)
 
-    def _variable(self) -> str:
+    def _variable(self, *, is_quoted: bool) -> str:
         text, start = self.text, self.at
         if text.startswith("(", start):
             depth = 1
@@ -226,7 +226,12 @@ class Scanner:
             name = text[start : self.at]
 
         value = _VARIABLES.get(name, default)
-        return value if self.variables is None else self.variables.get(name, value)
+        if self.variables is None:
+            return value
+
+        value = self.variables.get(name, value)
+        words = value.split()
+        return f"{{{','.join(words)}}}" if len(words) > 1 and not is_quoted else value
 
     def _substituted(self, command: str) -> str:
         normalized = " ".join(command.split())
@@ -254,7 +259,7 @@ class Scanner:
             self.at += 1
 
         word = self._word(_BREAKS)
-        is_open = sign[-1] == "&" and word in ("-", "0", "1", "2")  # another name of an open file
+        is_open = sign[-1] == "&" and (word == "-" or word.isdigit())  # a file that is open
         if sign == "<<":
             self._waiting.append((len(self._tokens), word, is_stripped))
             self._tokens.append(("body", ""))

@@ -151,8 +151,10 @@ def _read_text(
 def _read_redirections(
     result: CommandPaths, command: Command, folder: str | None, depth: int
 ) -> None:
+    is_comparison = command.words[:1] == ["[["]
     for sign, path in command.files:
-        result.add(path, folder, read=sign == "<", written=sign == ">")
+        is_written = sign == ">" and not is_comparison
+        result.add(path, folder, read=sign == "<", written=is_written)
 
     written = [path for sign, path in command.files if sign == ">"]
     for body in command.bodies:
