@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any
 
+from orbit_registry.errors import plural
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_groups, owner_sections
 from orbit_registry.formats.markdown import parse_markdown
@@ -255,8 +256,8 @@ def _lost_votes(
         before = {*_lines_of(policy.git.read(policy.commit, path))}
         lost = len(before.difference(_lines_of(head.git.read("HEAD", path))))
         if lost:
-            votes = "a vote" if lost == 1 else f"{lost} votes"
-            yield Change(f"this change removes {votes} of {record.id}", _file(path), is_light=True)
+            message = f"this change removes {plural(lost, 'vote')} of {record.id}"
+            yield Change(message, _file(path), is_light=True)
 
 
 def _lines_of(content: bytes | None) -> list[str]:

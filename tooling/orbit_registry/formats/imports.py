@@ -27,13 +27,14 @@ _SCRIPT = {
     ]
 }
 _SCRIPTS = ("javascript", "typescript", "tsx")
+_USES = {"any": [{"kind": "use_declaration"}, {"kind": "extern_crate_declaration"}]}
 _INCLUDE = {"kind": "preproc_include"}
 RULES: Mapping[str, Mapping[str, object]] = {
     **dict.fromkeys(_SCRIPTS, _SCRIPT),
     **{language: {"kind": "import_declaration"} for language in ("java", "scala", "swift")},
     "kotlin": {"kind": "import_header"},
     "go": {"kind": "import_spec"},
-    "rust": {"any": [{"kind": "use_declaration"}, {"kind": "extern_crate_declaration"}]},
+    "rust": _USES,
     "csharp": {"kind": "using_directive"},
     "php": {"kind": "namespace_use_declaration"},
     "ruby": {"kind": "call", "regex": "^require"},
@@ -376,11 +377,9 @@ def _imported_by_call(call: ast.Call, folders: Sequence[str]) -> str:
     if name not in _IMPORTERS or not call.args:
         return ""
 
-    texts = [
-        argument.value
-        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    ]
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    constants = [value.value for value in values if isinstance(value, ast.Constant)]
+    texts = [text for text in constants if isinstance(text, str)]
     first = call.args[0]
     if not isinstance(first, ast.Constant) or not texts or texts[0] != first.value:
         return ""

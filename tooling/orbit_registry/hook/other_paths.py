@@ -3,13 +3,14 @@
 Most calls name none, and load nothing of this.
 """
 
+import posix
 from posix import lstat, readlink
 
 from orbit_registry.hook.call import PROJECT, in_project, normal_path
-from orbit_registry.hook.project import MAX_POINTER, readable_content, stamp
 
 MOST_LINKS = 40
 _LINK, _KIND = 0o120000, 0o170000
+_MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
 
 
 def paths_of(root: str, folder: str, text: str) -> list[str]:
@@ -84,7 +85,7 @@ def _in_work_tree(root: str, path: str) -> str:
 
 
 def _top_of(folder: str) -> str:
-    while folder and stamp(f"{folder}/.git") == "-":
+    while folder and not posix.access(f"{folder}/.git", posix.F_OK):
         folder = folder.rpartition("/")[0]
 
     return folder
@@ -93,10 +94,26 @@ def _top_of(folder: str) -> str:
 def _git_of(top: str) -> str:
     """Return git's folder that all work trees of a repository share."""
     git = f"{top}/.git"
-    pointer = readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
-    if pointer.startswith("gitdir:"):
-        target = pointer.removeprefix("gitdir:").strip()
+    target = _pointer_in(git)
+    if target:
         git = target if target.startswith("/") else f"{top}/{target}"
 
     common, is_tree, _ = real_path(git).rpartition("/worktrees/")
     return common if is_tree else real_path(git)
+
+
+def _pointer_in(path: str) -> str:
+    """Return what the file in the place of git's folder names; empty for the folder itself."""
+    try:
+        handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+    except OSError:
+        return ""
+
+    try:
+        text = posix.read(handle, _MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+    except OSError:
+        return ""  # it is a folder
+    finally:
+        posix.close(handle)
+
+    return text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else ""

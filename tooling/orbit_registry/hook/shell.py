@@ -43,8 +43,9 @@ _FOLDER_OPTIONS = {
     **dict.fromkeys(("just", "task", "composer", "patch"), ("-d",)),
     **dict.fromkeys(("npm", "npx"), ("--prefix",)),
     **dict.fromkeys(("gradle", "gradlew"), ("-p", "--project-dir")),
-    **dict.fromkeys(("terraform", "tofu"), ("-chdir",)),
     "sudo": ("-D",),
+    "terraform": ("-chdir",),
+    "tofu": ("-chdir",),
     "": tuple(_IN_WORDS.split()),
 }
 """Options with the folder that a program works in; those of the empty name are any program's."""

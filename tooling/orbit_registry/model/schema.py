@@ -167,8 +167,7 @@ def read_part(file: Path) -> str:
     """Return the text of a file in a kind's folder."""
     can_be_link = ENVELOPE.parent in file.parents  # some installers link a package's files
     try:
-        places = (file, file.parent, file.parent.parent)
-        if not can_be_link and any(place.is_symlink() for place in places):
+        if not can_be_link and (file.is_symlink() or file.parent.is_symlink()):
             raise ConfigError(f"{file} is a symbolic link", hint="put the file itself there")
         if file.exists() and not file.is_file():  # a pipe would be waited for
             raise ConfigError(f"{file}: not a regular file", hint="make it a file that can be read")

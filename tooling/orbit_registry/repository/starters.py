@@ -150,11 +150,8 @@ def starts_in(path: str, text: str) -> Starts:
             ways.setdefault(names[:end], set()).add(name)
 
     aside = _folders_aside(rows)
-    around = [
-        row
-        for row in rows
-        if ways and _is_around(*row, ways) and not (row[0][:-3] in aside and row[0][-3] == "with")
-    ]
+    around = [row for row in rows if ways and _is_around(*row, ways)]
+    around = [row for row in around if not _is_of_checkout(row[0], aside)]
     more = [row for row in around if _is_more(*row)]
     fixed = [row for row in around if row not in more]
     starting += chain.from_iterable(_parts(*row) for row in more)
@@ -168,11 +165,15 @@ def _folders_aside(rows: Iterable[Row]) -> Collection[Names]:
     }
     moves = [text for names, text in rows if _last_name(names) == "working-directory"]
     moves += [text for _, text in rows if _MOVING.search(text)]
-    return {
-        step
-        for step, folder in folders.items()
-        if folder and not any(folder in text for text in moves)
-    }
+    aside = {step for step, folder in folders.items() if folder}
+    for text in moves:
+        aside -= {step for step, folder in folders.items() if folder in text}
+
+    return aside
+
+
+def _is_of_checkout(names: Names, steps: Collection[Names]) -> bool:
+    return names[-3:-2] == ("with",) and names[:-3] in steps
 
 
 def _value_in(path: str, text: str) -> object:

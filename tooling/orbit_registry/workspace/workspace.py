@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import (
+    ConfigError,
     ForeignWorkspaceError,
     OrbitError,
     UsageError,
@@ -363,6 +364,10 @@ def open_workspace(root: Path) -> Workspace:
         )
 
     project_kinds = orbit / "kinds"
+    if project_kinds.is_symlink():
+        hint = "put the folder itself there"
+        raise ConfigError(f"{project_kinds} is a symbolic link", hint=hint)
+
     kinds = load_kinds(project_kinds) if project_kinds.is_dir() else load_kinds()
     config = read_config(config_file, kinds)
     sources = [entry.name for entry in config.extends]
