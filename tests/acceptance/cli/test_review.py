@@ -98,6 +98,27 @@ def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
     assert shell("reject", rule, "--reason", "it tells a token")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        *((text, "disguises a secret: GitHub token") for text in DISGUISES.values()),
+        ("half a \u202erow", "`rationale` holds"),
+        ("half\u200b a row", "`rationale` holds"),
+    ],
+)
+def test_no_record_that_hides_something_is_promoted(
+    shell: Any, rule: str, written: str, message: str
+) -> None:
+    """A person has edited its file."""
+    (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
+    file.write_text(file.read_text("utf-8").replace("half a row", f"'{written}'"), "utf-8")
+
+    code, _, printed = shell("promote", rule)
+
+    assert (code, message in printed) == (1, True), printed
+    assert on_disk(shell, rule)["status"] == "suggested"
+
+
 def test_only_what_was_read_is_promoted(shell: Any, rule: str) -> None:
     (digest,) = shell.data("queue")["digests"].values()
     assert digest == shell.data("show", rule)["digest"]

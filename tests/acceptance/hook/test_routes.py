@@ -284,3 +284,17 @@ def test_made_up_ids_are_excluded_by_the_configuration(git_repo: Path, call: Cal
     tracked(root, {"src/demo/a.py": "# L-7k3fq\n", "src/a.py": "# L-7k3fq\n"})
     assert call("PreToolUse", **edit("src/demo/a.py")) == {}
     assert ids(call("PreToolUse", **edit("src/a.py"))) == ["L-7k3fq"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"), [("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")]
+)
+def test_a_letter_leads_to_a_record_in_both_spellings(
+    root: Path, call: Call, glob: str, path: str
+) -> None:
+    for command in (("--path", f"src/{glob}/**"), ("--tag", glob)):
+        assert run(["adr", "update", "ADR-0001", *command]) == 0
+    tracked(root, {f"src/{path}/a.py": "x = 1\n", f"src/{glob}.py": "# ADR-0002\n"})
+
+    assert ids(call("PreToolUse", **edit(f"src/{path}/a.py"))) == ["ADR-0001"]
+    assert ids(call("PreToolUse", **edit(f"src/{path}.py"))) == ["ADR-0002"]

@@ -24,7 +24,7 @@ def read_turns(path: Path, agent: str) -> tuple[list[Turn], Session]:
     return [turn for turn in met if turn.steps], session
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "reasonix"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "copilot", "gemini", "reasonix"])
 def test_transcripts_of_all_agents_give_turns(agent: str) -> None:
     result, session = read_turns(CASES / f"{agent}-stumble.jsonl", agent)
     (turn,) = result
@@ -51,6 +51,7 @@ def test_an_interrupted_turn_is_rejected(tmp_path: Path) -> None:
             "message": {"role": "user", "content": "[Request interrupted by user]"},
         },
         "codex": {"type": "event_msg", "payload": {"type": "turn_aborted"}},
+        "copilot": {"type": "abort", "data": {"reason": "user initiated"}},
         "gemini": {"$rewindTo": "1"},
         "reasonix": {"type": "replace", "reason": "rewind", "messages": []},
     }

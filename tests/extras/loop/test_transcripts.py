@@ -163,6 +163,7 @@ def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     homes = {
         "CLAUDE_CONFIG_DIR": "c",
         "CODEX_HOME": "x",
+        "COPILOT_HOME": "p",
         "GEMINI_CLI_HOME": "g",
         "REASONIX_HOME": "r",
     }
@@ -183,6 +184,7 @@ def everywhere(root: Path, homes: Path) -> dict[str, Path]:
     slug = "".join(entry if entry.isalnum() else "-" for entry in str(root))
     meta = {"type": "session_meta", "payload": {"id": OTHER_THREAD, "cwd": str(root)}}
     project = hashlib.sha256(str(root).encode()).hexdigest()
+    started = {"type": "session.start", "data": {"context": {"cwd": str(root)}}}
     return {
         "claude": put(homes / f"c/projects/{slug}/5b0c.jsonl", 1e9),
         "codex": put(
@@ -190,6 +192,7 @@ def everywhere(root: Path, homes: Path) -> dict[str, Path]:
             2e9,
             meta,
         ),
+        "copilot": put(homes / "p/session-state/7c1d/events.jsonl", 2.5e9, started),
         "gemini": put(homes / f"g/.gemini/tmp/{project}/chats/session-2026-a1b2.jsonl", 3e9),
         "reasonix": put(homes / f"r/projects/{slug}/sessions/s-1.events.jsonl", 4e9),
     }
@@ -214,6 +217,7 @@ def test_a_file_name_tells_the_agent(workspace: Workspace, tmp_path: Path) -> No
 
 def test_sessions_of_the_event_log_are_found(workspace: Workspace, tmp_path: Path) -> None:
     places = everywhere(workspace.root, tmp_path)
-    result = transcripts_of(workspace, "events", None, [OTHER_THREAD, "5b0c", ""])
-    assert result == [("claude", places["claude"]), ("codex", places["codex"])]
+    result = transcripts_of(workspace, "events", None, [OTHER_THREAD, "5b0c", "7c1d", ""])
+    names = ("claude", "codex", "copilot")
+    assert result == [(name, places[name]) for name in names]
     assert transcripts_of(workspace, "events", None, []) == []

@@ -66,6 +66,13 @@ def test_a_glob_matches_as_its_vector_says() -> None:
         )
 
 
+@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["spellings"])
+def test_a_letter_matches_in_both_spellings(text: str, path: str, expected: bool) -> None:
+    glob = parsed(text)
+    assert matches(glob, path) is expected
+    assert bool(GlobIndex([("key", [glob])]).match(path)) is expected
+
+
 @pytest.mark.parametrize(("texts", "path", "expected"), VECTORS["scopes"])
 def test_scope_vector(texts: list[str], path: str, expected: str | None) -> None:
     globs = [parsed(text) for text in texts]

@@ -1,11 +1,14 @@
 """Kind `text`: literal words, or a regular expression that RE2 reads in linear time."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 
 from orbit_enforce.kind import WORDS, CheckKind, Fields, Finder, InvalidCheckError, Match, match_at
 from orbit_registry.formats.code_tree import NotRunError
-from orbit_registry.formats.syntax import comments_and_strings, part_at
+from orbit_registry.formats.syntax import comments_and_strings, language_of, part_at
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -18,13 +21,48 @@ def _make(fields: Fields, must: str) -> Finder:
 
     def find(path: str, text: str) -> Iterator[Match]:
         parts: list[tuple[int, int, str]] | None = None
-        for start, end in spans(text):
+        for start, end in _as_read(path, text, spans):
             if where != "any" and parts is None:  # few files have a match
                 parts = [*comments_and_strings(path, text)]
-            if parts is None or (part_at(parts, start) or "code") == where:
+            if parts is None or _place(parts, text, start) == where:
                 yield match_at(text, start, end)
 
     return Finder(find)
+
+
+_EXECUTING = re.compile(
+    r"(?<![\w])(?:exec|eval|compile|__import__|import_module|importorskip|Function)"
+    r"\(\s*[bBrRuU]{0,2}\Z"
+)
+"""What is before a text that runs as code."""
+
+
+def _place(parts: Sequence[tuple[int, int, str]], text: str, at: int) -> str:
+    """Return whether a place is in code, a comment or a string; a string that is run is code."""
+    place = part_at(parts, at) or "code"
+    if place != "string":
+        return place
+
+    start = next(begin for begin, end, _ in parts if begin <= at < end)
+    return "code" if _EXECUTING.search(text, max(start - 80, 0), start) else place
+
+
+def _as_read(path: str, text: str, spans: Spans) -> Iterator[tuple[int, int]]:
+    """Yield where a text has matches; Python takes letters of other forms for plain ones."""
+    if text.isascii() or language_of(path) != "python":
+        yield from spans(text)
+        return
+
+    plain: list[str] = []
+    places: list[int] = []
+    for place, letter in enumerate(text):
+        form = unicodedata.normalize("NFKC", letter)
+        plain.append(form)
+        places += [place] * len(form)
+
+    places.append(len(text))
+    for start, end in spans("".join(plain)):
+        yield places[start], places[end - 1] + 1
 
 
 Spans = Callable[[str], Iterator[tuple[int, int]]]

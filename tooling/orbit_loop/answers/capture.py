@@ -29,7 +29,7 @@ def capture(
 
     It finds commands of this project that failed and what worked in their place, repeated searches,
     habits of the session, and corrections in the user's words. Candidates wait for review. Without
-    PATH it reads the newest transcript.
+    PATH it reads the newest transcript. Sessions of Cursor and OpenCode are not read.
 
     orbit capture --dry-run
     orbit capture --from codex ~/.codex/sessions/2026/11/20/rollout-….jsonl

@@ -123,6 +123,11 @@ def _words(value: object) -> tuple[str, ...]:
 OnProgress = Callable[[int], None]
 READERS = transcript_readers("entries")
 EVENTS = "events"
+UNREAD = (
+    "Cursor's sessions are not read, since its transcripts have no results of commands; "
+    "OpenCode's are not, since it keeps them in a database"
+)
+"""Agents with the hook, and why nothing is learned from their sessions."""
 SourcedLesson = tuple[Lesson, Provenance]
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 """Session ids that a record may hold: a transcript may contain anything."""
@@ -192,12 +197,12 @@ def transcripts_of(
         return [
             (name, transcript)
             for name, transcript in listed
-            if any(map(transcript.name.__contains__, ids))
+            if any(map(f"{transcript.parent.name}/{transcript.name}".__contains__, ids))
         ]
 
     if not listed:
         where = ", ".join(names)
-        hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
+        hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}. {UNREAD}"
         raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
 
     newest = newest_first(transcript for _, transcript in listed)[0]

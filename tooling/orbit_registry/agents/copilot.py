@@ -1,4 +1,6 @@
-"""GitHub Copilot: payloads and replies of its hooks, and settings.
+"""GitHub Copilot: payloads and replies of its hooks, settings, and the CLI's transcripts.
+
+A transcript is `session-state/<session>/events.jsonl`, with an event a line.
 
 Events in camel case have no name, so their fields tell it; those in Pascal case have one, in snake
 case. Before a tool runs, for a prompt and after a failed tool no context is taken from a hook that
@@ -11,9 +13,10 @@ from orbit_registry.model.reach import SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
-    from orbit_registry.agents.agent import Agent, Scope, ServersFile
+    from orbit_registry.agents.agent import Agent, Row, Scope, ServersFile, TranscriptEntry
     from orbit_registry.hook.call import Payload
 
 SURFACES = {"postToolUse": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
@@ -134,3 +137,99 @@ def agent() -> "Agent":
             "once, and say so."
         ),
     )
+
+
+MOST_SESSIONS = 200
+_OF_PERSONS = ("", "user", "human")
+_EXIT = "<exited with exit code "
+
+
+def sessions(root: "Path") -> "list[Path]":
+    """Return the transcripts of sessions started at a project's root, the newest first."""
+    import json
+
+    from orbit_registry.agents.agent import newest_first
+
+    folder = json.dumps(str(root)).encode()
+    try:
+        paths = newest_first(_sessions().glob("*/events.jsonl"))
+    except OSError:
+        return []  # the home is another user's
+
+    return [path for path in paths[:MOST_SESSIONS] if folder in _first_line(path)]
+
+
+def is_transcript(path: "Path") -> bool:
+    """Say whether a file is a transcript, by its name."""
+    return path.name == "events.jsonl" and path.is_relative_to(_sessions())
+
+
+def subagents(path: "Path") -> "list[Path]":
+    """Return nothing: the events of a session's subagents are among its own."""
+    return []
+
+
+def entries(row: "Row") -> "Iterator[TranscriptEntry]":
+    """Yield the entries of a line, which is one event."""
+    from orbit_registry.agents.agent import TranscriptEntry, clipped
+
+    kind, data = row.get("type"), row.get("data")
+    if not isinstance(data, dict):
+        return
+
+    call = str(data.get("toolCallId"))
+    content = data.get("content")
+    text = clipped(content) if isinstance(content, str) else ""
+    if kind in ("session.start", "session.resume"):
+        context = data.get("context")
+        folder = context.get("cwd") if isinstance(context, dict) else None
+        yield TranscriptEntry("session", field(data, "sessionId"), arguments={"cwd": folder})
+    elif kind == "user.message" and text:
+        is_agents = "agentId" in row or "parentToolCallId" in data
+        is_persons = not is_agents and field(data, "source") in _OF_PERSONS
+        yield TranscriptEntry("prompt" if is_persons else "injected", text)
+    elif kind == "assistant.message" and text:
+        yield TranscriptEntry("answer", text)
+    elif kind == "tool.execution_start":
+        arguments = parse_embedded(data.get("arguments"))
+        yield TranscriptEntry("call", call=call, tool=field(data, "toolName"), arguments=arguments)
+    elif kind == "tool.execution_complete":
+        text = clipped(_result_of(data))
+        failed = data.get("success") is not True or _has_failed(text)
+        yield TranscriptEntry("result", text, call=call, failed=failed)
+    elif kind in ("abort", "session.snapshot_rewind"):
+        yield TranscriptEntry("stopped")
+
+
+def _result_of(data: "Row") -> str:
+    """Return what a tool answered, or the error that it ended with."""
+    for name in ("result", "error"):
+        value = data.get(name)
+        if isinstance(value, dict):
+            return field(value, "content", "message")
+        if isinstance(value, str):
+            return value
+
+    return ""
+
+
+def _has_failed(text: str) -> bool:
+    """Say whether a command ended with another exit code than 0; the last line has it."""
+    _, mark, code = text.rpartition(_EXIT)
+    return bool(mark) and code.rstrip().rstrip(">").strip() != "0"
+
+
+def _first_line(path: "Path") -> bytes:
+    from orbit_registry.agents.agent import open_transcript
+
+    try:
+        with open_transcript(path) as file:
+            return file.readline(20_000)
+    except OSError:
+        return b""
+
+
+def _sessions() -> "Path":
+    from orbit_registry.agents.agent import agent_home
+
+    return agent_home("COPILOT_HOME", ".copilot") / "session-state"

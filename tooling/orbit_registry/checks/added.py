@@ -15,6 +15,7 @@ from orbit_registry.formats.manifests import (
     files_named,
     is_manifest,
     is_requirements,
+    script_dependencies,
 )
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_foreign
 from orbit_registry.hook.rejected_options import installed_by, names_in
@@ -172,6 +173,9 @@ def _names(
 
     # The parsers take 30 ms to import, and only a change to code needs them.
     from orbit_registry.formats.imports import imports_with_lines
+
+    if path.endswith(".py"):
+        yield from script_dependencies(text)
 
     rows = imports_with_lines(path, text)
     if rows is not None:

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any
 
+from orbit_registry.errors import plural
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_groups, owner_sections
 from orbit_registry.formats.markdown import parse_markdown
@@ -31,6 +32,7 @@ from orbit_registry.repository.policy import (
     setting_of,
 )
 from orbit_registry.repository.starters import is_starter
+from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
 
@@ -204,7 +206,8 @@ def changed_files(
     for path in sorted(changed):
         for row in _table()["files"]:
             name = row["path"]
-            if path == name or (name.endswith("/") and path.startswith(name)):
+            # A link has the name of the folder that it stands for.
+            if path == name.rstrip("/") or (name.endswith("/") and path.startswith(name)):
                 yield Change(f"this change {row['words']}: {path}", _file(path))
 
     keys = {policy.keys_path, head.keys_path}
@@ -217,6 +220,7 @@ def changed_files(
             message = f"this change brings {path}, which belongs to one machine"
             yield Change(message, _file(path))
 
+    yield from _lost_votes(policy, head, changed, records)
     yield from _other_folders(policy, head, changed)
     yield from _starters(policy, head, changed)
     yield from _attributes(policy, head, changed, records)
@@ -236,6 +240,29 @@ def changed_files(
     for path in islice(altered, 1):
         subject = Subject(path, tuple(files), _files_state)
         yield Change(f"this change alters the code owners of {path}", subject)
+
+
+def _lost_votes(
+    policy: Policy, head: Policy, changed: Collection[str], records: Sequence[Record]
+) -> Iterator[Change]:
+    """Yield the files of votes that lose some: votes are only ever added."""
+    folders = {record.path.rpartition("/")[0]: record for record in records}
+    for path in sorted(changed):
+        folder, _, name = path.rpartition("/")
+        record = folders.get(folder)
+        if name != VOTES or record is None:
+            continue
+
+        before = {*_lines_of(policy.git.read(policy.commit, path))}
+        lost = len(before.difference(_lines_of(head.git.read("HEAD", path))))
+        if lost:
+            message = f"this change removes {plural(lost, 'vote')} of {record.id}"
+            yield Change(message, _file(path), is_light=True)
+
+
+def _lines_of(content: bytes | None) -> list[str]:
+    lines = (content or b"").decode("utf-8", "replace").splitlines()
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:

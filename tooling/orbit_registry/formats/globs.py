@@ -15,6 +15,8 @@ A glob starts at the root of the project and covers the whole path. Case counts,
 ordinary, "/" is the only separator. There is no escape character: "[*]" is a literal star, "{!}a"
 starts with a literal exclamation mark.
 
+Letters with accents are the same letters composed (NFC) and decomposed (NFD).
+
 A path is relative to the root, with "/" and without "." or "..". `dir/**` matches what is below
 `dir`, not a file called `dir`. A directory ends with "/": `dir/` is matched by `dir/**` and by
 `dir/*`. The empty path is the root directory. A path of more than 4096 characters matches nothing.
@@ -25,6 +27,7 @@ whole segment.
 
 import posixpath
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -146,7 +149,7 @@ class Alternative:
         return not self.directory or ours[:common] == theirs[:common]
 
     def matches(self, path: str) -> bool:
-        """Say whether a path matches, in time linear in the path."""
+        """Say whether a composed path matches, in time linear in the path."""
         if self.path is not None:
             return path == self.path
 
@@ -180,6 +183,10 @@ class Glob:
             return choices[0]
 
         return f"(?:{'|'.join(choices)})"
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def literal_start(text: str) -> str:
@@ -290,7 +297,7 @@ def parse_glob(text: str) -> Glob | Problem:
         _check_form(text)
         exclude = text.startswith("!")
         alternatives: dict[str, Alternative] = {}
-        for tokens in _Scanner(text, int(exclude)).expansions():
+        for tokens in _Scanner(_composed(text), int(exclude)).expansions():
             for segments in _segments(tokens, text):
                 canonical = _canonical(segments)
                 alternatives.setdefault(canonical, Alternative(canonical))
@@ -536,6 +543,7 @@ def _canonical(segments: Iterable[str]) -> str:
 
 def matches(glob: Glob, path: str) -> bool:
     """Say whether `path` matches, ignoring a glob's `!`."""
+    path = _composed(path)
     return any(alternative.matches(path) for alternative in glob.alternatives)
 
 
@@ -659,6 +667,7 @@ class GlobIndex(Generic[Key]):
 
     def match(self, path: str) -> list[tuple[Key, str]]:
         """Return the scopes that match `path`, in order, each with its first matching glob."""
+        path = _composed(path)
         matched: dict[int, tuple[int, str]] = {}
         for alternative, uses in self._candidates(path):
             if not alternative.matches(path):

@@ -21,17 +21,20 @@ _SCRIPT = {
     "any": [
         {"kind": "import_statement"},
         {"kind": "export_statement", "has": {"field": "source", "regex": "."}},
-        {"pattern": "require($A)"},
-        {"pattern": "import($A)"},
+        {"pattern": "require($$$A)"},
+        {"pattern": "require.resolve($$$A)"},
+        {"pattern": "import($$$A)"},
     ]
 }
+_SCRIPTS = ("javascript", "typescript", "tsx")
+_USES = {"any": [{"kind": "use_declaration"}, {"kind": "extern_crate_declaration"}]}
 _INCLUDE = {"kind": "preproc_include"}
 RULES: Mapping[str, Mapping[str, object]] = {
-    **dict.fromkeys(("javascript", "typescript", "tsx"), _SCRIPT),
+    **dict.fromkeys(_SCRIPTS, _SCRIPT),
     **{language: {"kind": "import_declaration"} for language in ("java", "scala", "swift")},
     "kotlin": {"kind": "import_header"},
     "go": {"kind": "import_spec"},
-    "rust": {"kind": "use_declaration"},
+    "rust": _USES,
     "csharp": {"kind": "using_directive"},
     "php": {"kind": "namespace_use_declaration"},
     "ruby": {"kind": "call", "regex": "^require"},
@@ -42,10 +45,25 @@ RULES: Mapping[str, Mapping[str, object]] = {
 _DOTTED = ("python", "java", "scala", "kotlin", "csharp", "swift")
 _SEPARATORS = {"rust": "::", "php": "\\", **dict.fromkeys(_DOTTED, ".")}
 _KEYWORDS = re.compile(
-    r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*"
+    r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const|extern|crate)\s+)*"
 )
+_ALIAS = re.compile(r"\A\w+\s*=\s*(?!>)")  # C#'s `using A = B.C;`
 _QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
 _RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)
+_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_ATTRIBUTES = re.compile(r"\b(?:with|assert)\s*\{[^}]*\}\s*;?\s*\Z")
+_REGISTRY = re.compile(
+    r"\A(?:(?:npm|jsr):/?|https://(?:esm\.sh|cdn\.skypack\.dev|unpkg\.com|cdn\.jsdelivr\.net/npm)/)"
+)
+"""What says from where a script takes a package, before its name."""
+_VERSION = re.compile(r"(?<=[\w-])@[^/]*")
+_SCRIPT_ENDING = re.compile(r"(?:/index)?\.[cm]?[jt]sx?\Z|/index\Z")
+_SCRIPTS_IN_PAGES = {
+    "vue": r"<script\b(?P<head>[^>]*)>(?P<code>.*?)</script\s*>",
+    "svelte": r"<script\b(?P<head>[^>]*)>(?P<code>.*?)</script\s*>",
+    "astro": r"\A\s*---(?P<head>)[ \t]*\n(?P<code>.*?)^---",
+}
+"""Code in files of another language, by their extension."""
 _TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type\s[^,}]*)*,?\s*\})")
 
 
@@ -65,7 +83,7 @@ class ImportFinder:
 
     def find(self, path: str, text: str) -> Iterator[tuple[int, int]]:
         """Yield the offsets of each import of a module; raises NotRunError."""
-        language = language_of(path) or ""
+        language = code_language(path) or ""
         raw = text
         if language == "python" and not text.isascii():
             raw = unicodedata.normalize("NFKC", text)  # as Python reads names
@@ -88,7 +106,28 @@ class ImportFinder:
 
 def reads_imports(path: str) -> bool:
     """Return whether the imports of a file can be told, by its name."""
-    return language_of(path) in ("python", *RULES)
+    return code_language(path) in ("python", *RULES)
+
+
+def code_language(path: str) -> str | None:
+    """Return the language of a file's code; a component has its script in it."""
+    is_page = path.rpartition(".")[2].lower() in _SCRIPTS_IN_PAGES
+    return "typescript" if is_page else language_of(path)
+
+
+def _script_in(path: str, text: str) -> tuple[str, str]:
+    """Return the code of a component, each letter where it is in the file, and its language."""
+    pattern = _SCRIPTS_IN_PAGES[path.rpartition(".")[2].lower()]
+    parts: list[str] = []
+    language = "typescript"
+    at = 0
+    for script in re.finditer(pattern, text, re.DOTALL | re.IGNORECASE | re.MULTILINE):
+        parts += [re.sub(r"[^\n]", " ", text[at : script.start("code")]), script["code"]]
+        at = script.end("code")
+        if re.search(r"\blang=[\"']?[jt]sx", script["head"]):
+            language = "tsx"
+
+    return "".join(parts), language
 
 
 _STATEMENT = re.compile(
@@ -102,7 +141,7 @@ def imported_names(path: str, text: str, names: Sequence[str]) -> list[str]:
     """Return which of some packages and modules a file imports, each by its own name or by that of
     a module in it; none where the file can't be read.
     """
-    language = language_of(path)
+    language = code_language(path)
     if language not in ("python", *RULES):
         return []
 
@@ -120,7 +159,7 @@ def all_imports(path: str, text: str) -> Iterator[str]:
     """Yield the full name of each module that a file imports; a name that begins with `/` is a
     file's. Nothing where the file can't be read, or its language needs a parser that is missing.
     """
-    language = language_of(path)
+    language = code_language(path)
     if language not in ("python", *RULES):
         return
 
@@ -146,7 +185,7 @@ def imports_with_lines(path: str, text: str) -> list[tuple[str, int]] | None:
     """Return the modules that a file imports from elsewhere, each with its line, but for those that
     come with Python; None of a language that can't be read here.
     """
-    language = language_of(path)
+    language = code_language(path)
     if language not in ("python", *RULES):
         return None
 
@@ -189,21 +228,34 @@ def _finder_of(name: str) -> ImportFinder:
 def _import_statements(path: str, text: str) -> str:
     """Return the imports of a text of Python, one a line: to parse all of it takes far longer."""
     parts: list[str] = []
+    calls: list[str] = []
     at = 0
     for start, end, _ in comments_and_strings(path, text):
         parts.append(text[at:start])
+        before = _IMPORTING.search(text, max(at, start - 80), start)
+        if before is not None:
+            call = _CALL_END.match(text, end)
+            calls.append(f"{before[0]}{text[start:end]}{call[0] if call else ')'}")
+
         at = end
 
     code = "".join((*parts, text[at:]))
     statements = [match["words"] for match in _STATEMENT.finditer(code)]
-    return "\n".join(statement.strip() for statement in statements)
+    return "\n".join(statement.strip() for statement in (*statements, *calls))
+
+
+_IMPORTERS = ("import_module", "__import__", "importorskip")
+_IMPORTING = re.compile(rf"(?<!\w)(?:{'|'.join(_IMPORTERS)})\(\s*\Z")
+_CALL_END = re.compile(
+    r"\s*,\s*(?:package\s*=\s*)?(?:__package__|__name__|['\"][\w.]+['\"])\s*,?\s*\)"
+)
 
 
 def _words_of(name: str) -> list[str]:
     return [word for word in re.split(r"[*?\[\]{}./:\\,]+", name) if word] or [""]
 
 
-_RELATIVE = re.compile(r"from\s+\.|['\"]\.\.?/")
+_RELATIVE = re.compile(r"from\s+\.|['\"]\.\.?/|import_module\(\s*['\"]\.")
 
 
 def _may_import(words: Sequence[str], path: str, text: str) -> bool:
@@ -221,7 +273,7 @@ def _globs(texts: Sequence[str], separator: str) -> Iterator[Glob]:
         if not text.strip("./:\\"):
             raise ModuleNameError(f"`{text}` names no module")
 
-        form = text.replace(separator, "/").replace("\\", "/").rstrip("/")
+        form = _without_registry(text).replace(separator, "/").replace("\\", "/").rstrip("/")
         yield _glob(form)
 
         if not form.endswith("/**"):
@@ -282,6 +334,7 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         start = lines[line - 1]
         return bisect_left(sizes, sizes[start] + column) if sizes else start + column
 
+    folders = posixpath.dirname(path).split("/")
     nodes: list[ast.AST] = [tree]
     while nodes:
         node = nodes.pop()
@@ -299,12 +352,12 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                folders = posixpath.dirname(path).split("/")
-                above = folders[: len(folders) - node.level + 1]
-                base = "/".join(("", *filter(None, above), *base.split("."))).rstrip("/")
+                base = _relative(folders, node.level, base)
 
             joint = "/" if node.level else "."
             names = [base, *(f"{base}{joint}{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Call) and (name := _imported_by_call(node, folders)):
+            names = [name]
         else:
             continue
 
@@ -312,22 +365,85 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         yield names, offset(node.lineno, node.col_offset), end
 
 
+def _relative(folders: Sequence[str], level: int, name: str) -> str:
+    above = folders[: len(folders) - level + 1]
+    return "/".join(("", *filter(None, above), *name.split("."))).rstrip("/")
+
+
+def _imported_by_call(call: ast.Call, folders: Sequence[str]) -> str:
+    """Return the module that `importlib.import_module("…")` and its kin import; empty if none."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name not in _IMPORTERS or not call.args:
+        return ""
+
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    constants = [value.value for value in values if isinstance(value, ast.Constant)]
+    texts = [text for text in constants if isinstance(text, str)]
+    first = call.args[0]
+    if not isinstance(first, ast.Constant) or not texts or texts[0] != first.value:
+        return ""
+
+    module = texts[0]
+    inner = module.lstrip(".")
+    level = len(module) - len(inner)
+    if not level:
+        return module if module.replace(".", "").isidentifier() else ""
+    if len(texts) > 1:
+        package = texts[1].split(".")
+        return ".".join((*package[: len(package) - level + 1], inner))
+
+    return _relative(folders, level, inner)
+
+
+def _without_registry(name: str) -> str:
+    """Return the name of a package without where it comes from: `npm:lodash@4/fp`."""
+    plain, number = _REGISTRY.subn("", name)
+    return _VERSION.sub("", plain, count=1) if number else name
+
+
+def _script_names(path: str, statement: str) -> list[str]:
+    """Return what a statement or call of a script imports."""
+    statement = _BLOCK_COMMENT.sub("", statement)
+    if statement.startswith(("import(", "require")):
+        quoted = _QUOTED.findall(statement)[:1]
+    else:
+        quoted = _QUOTED.findall(_ATTRIBUTES.sub("", statement))[-1:]
+
+    names = [_without_registry(name) for name in quoted]
+    if not names or not names[0].startswith("."):
+        return names
+
+    file = f"/{posixpath.normpath(posixpath.join(posixpath.dirname(path), names[0]))}"
+    return list(dict.fromkeys((file, _SCRIPT_ENDING.sub("", file))))
+
+
 def _other(
     path: str, text: str, language: str, types: bool
 ) -> Iterator[tuple[list[str], int, int]]:
+    if path.rpartition(".")[2].lower() in _SCRIPTS_IN_PAGES:
+        text, language = _script_in(path, text)
+
     for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
         statement, span = node.text(), node.range()
         if not types and _TYPES.match(statement):
             continue
-        names = _QUOTED.findall(statement)[-1:] or _names(statement)
-        if names[0].startswith("."):
-            names = [f"/{posixpath.normpath(posixpath.join(posixpath.dirname(path), names[0]))}"]
-        yield names, span.start.index, span.end.index
+
+        if language in _SCRIPTS:
+            names = _script_names(path, statement)
+        else:
+            names = _QUOTED.findall(statement)[-1:] or _names(statement)
+        if language == "ruby" and statement.startswith("require_relative"):
+            names = [posixpath.join("/", posixpath.dirname(path), name) for name in names]
+
+        if names:
+            yield names, span.start.index, span.end.index
 
 
 def _names(statement: str) -> list[str]:
     """Return what a statement without quotes imports: `use a::{b, c};` names `a`'s `b` and `c`."""
     body = _KEYWORDS.sub("", statement, count=1)
+    body = _ALIAS.sub("", body)
     head, brace, members = body.partition("{")
     if not brace:
         return [

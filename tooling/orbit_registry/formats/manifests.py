@@ -101,6 +101,28 @@ def dependencies(path: str, text: str) -> Iterator[Dependency]:
         yield Dependency(name, spelling, start, bisect_left(ends, start) + 1, group)
 
 
+_SCRIPT_HEADER = re.compile(
+    r"(?m)^# /// script[ \t]*\n(?P<lines>(?:#(?: [^\n]*)?\n)*?)^# ///[ \t]*$"
+)
+
+
+def script_dependencies(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the packages that the header of a script of Python names, each with its line."""
+    header = _SCRIPT_HEADER.search(text)
+    if header is None:
+        return
+
+    lines = re.sub(r"(?m)^# ?", "", header["lines"])
+    try:
+        names = list(_requirement(_toml(lines).get("dependencies")))
+    except ValueError:
+        return
+
+    for name, spelling, *_ in names:
+        at = text.find(spelling, header.start())
+        yield name, text.count("\n", 0, max(at, header.start())) + 1
+
+
 def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[int]]:
     """Return where a TOML or JSON manifest has the keys of its tables,
     by the last word of a table and the key.

@@ -4,14 +4,14 @@ from orbit_registry.hook.environment import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     Payload = Mapping[str, object]
 
 _PATH_FIELDS_WORDS = (
     "file_path filePath notebook_path notebookPath path paths file_paths filePaths edits "
     "absolute_path absolutePath target_file targetFile relative_workspace_path file files "
-    "filename uri"
+    "filename uri filepath TargetFile AbsolutePath relative_path target_notebook notebookUri"
 )
 PATH_FIELDS = tuple(_PATH_FIELDS_WORDS.split())
 MOST_PATHS = 50
@@ -174,7 +174,11 @@ _HUNKS = (
     "*** Move to: ",
     "--- a/",
     "+++ b/",
+    "rename from ",
+    "rename to ",
+    "copy to ",
 )
+_DIFFS = ("--- ", "diff ", "Index: ")
 
 
 def looks_like_path(word: str) -> bool:
@@ -195,25 +199,56 @@ def _is_number(word: str) -> bool:
     return digits.isdigit() or not word.strip(".")
 
 
+def is_patch(text: str) -> bool:
+    """Say whether a text is a patch: one of `apply_patch`, or a unified diff."""
+    start = text.lstrip()
+    if start.startswith(PATCH):
+        return True
+
+    return start.startswith(_DIFFS) and ("\n@@" in start or "\ndiff " in f"\n{start}")
+
+
 def patch_paths(text: str) -> list[str]:
-    """Return the paths of a patch of `apply_patch`, or behind `a/` and `b/` of a unified diff."""
+    """Return the paths of a patch of `apply_patch`, or of a unified diff."""
     paths: dict[str, None] = {}
     for mark in _HUNKS:
-        at = text.find(mark, 0, LONGEST_PATCH)
-        while at >= 0 and len(paths) < MOST_PATHS:
-            start = at + len(mark)
-            end = text.find("\n", start)
-            if end < 0:
-                end = len(text)
+        for at in _lines_with(text, mark):
+            if len(paths) < MOST_PATHS:
+                _take_name(paths, text, at + len(mark))
 
-            if at == 0 or text[at - 1] == "\n":
-                name = text[start:end].partition("\t")[0].strip()
-                if name and len(name) <= LONGEST_PATH:
-                    paths[name] = None
+    for at in _lines_with(text, "\n+++ "):
+        before = text.rfind("\n", 0, at) + 1
+        if text.startswith("--- ", before):
+            _take_name(paths, text, before + 4)
+            _take_name(paths, text, at + 5)
 
-            at = text.find(mark, start, LONGEST_PATCH)
+    for at in _lines_with(text, "diff --git a/"):
+        end = text.find("\n", at)
+        names = text[at + 13 : end if end >= 0 else None]
+        half = len(names) // 2 - 1
+        if names[half : half + 3] == " b/" and names[:half] == names[half + 3 :]:
+            paths[names[:half]] = None  # a binary file, or one whose mode changes
 
-    return list(paths)
+    return list(paths)[:MOST_PATHS]
+
+
+def _lines_with(text: str, mark: str) -> "Iterator[int]":
+    """Yield where lines begin with a mark; or where one ends, if the mark begins with its end."""
+    at = text.find(mark, 0, LONGEST_PATCH)
+    while at >= 0:
+        if mark[0] == "\n" or at == 0 or text[at - 1] == "\n":
+            yield at
+        at = text.find(mark, at + len(mark), LONGEST_PATCH)
+
+
+def _take_name(paths: dict[str, None], text: str, start: int) -> None:
+    end = text.find("\n", start)
+    line = text[start : end if end >= 0 else None]
+    name = line.partition("\t")[0].strip().strip('"')
+    if text.startswith(("--- ", "+++ "), start - 4) and name[:2] in ("a/", "b/"):
+        return  # its mark has that letter
+    if name and name != "/dev/null" and len(name) <= LONGEST_PATH:
+        paths[name] = None
 
 
 def path_words(text: str) -> list[str]:

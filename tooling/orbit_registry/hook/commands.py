@@ -7,6 +7,9 @@ from orbit_registry.hook.call import PROJECT
 
 UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
 _VARIABLES = {"PWD": ".", "CLAUDE_PROJECT_DIR": PROJECT}
+_BEFORE_WORDS = "export local readonly declare typeset env do then else if while until ! {"
+_BEFORE = frozenset(_BEFORE_WORDS.split())
+"""Words behind which `NAME=value` still sets a variable."""
 
 
 class Command:
@@ -41,9 +44,12 @@ class Line:
         self.commands, self.inner, self.is_whole = commands, inner, is_whole
 
 
-def commands_in(text: str) -> Line:
-    """Return the commands of a shell's text, in their order."""
-    scanner = Scanner(text)
+def commands_in(text: str, variables: dict[str, str] | None = None) -> Line:
+    """Return the commands of a shell's text, in their order.
+
+    With `variables` their values replace them, and those that the text sets are added.
+    """
+    scanner = Scanner(text, variables)
     commands: list[Command] = []
     current = Command()
     is_whole = True
@@ -87,12 +93,14 @@ _ESCAPED_IN_QUOTES = frozenset('"\\$`\n')
 class Scanner:
     """Scanner of a shell text; `inner` are the texts of command substitutions."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, variables: dict[str, str] | None = None) -> None:
         self.text = text
+        self.variables = variables
         self.at = 0
         self.inner: list[str] = []
         self.is_whole = True
         self._tokens: list[tuple[str, str]] = []
+        self._words: list[str] = []  # of the command that is read
 
         # Here-documents: token, end word, whether tabs are stripped.
         self._waiting: list[tuple[int, str, bool]] = []
@@ -115,14 +123,35 @@ class Scanner:
             elif character in "<>" or text.startswith("&>", self.at):
                 self._redirection(">" if character == "&" else character)
             elif character in _BREAKS:
-                self._tokens.append((character, ""))
+                self._end_command(character)
                 self.at += 1
                 if character == "\n":
                     self._bodies()
             else:
-                self._tokens.append(("word", self._word(_BREAKS)))
+                word = self._word(_BREAKS)
+                self._tokens.append(("word", word))
+                if self.variables is not None:
+                    self._note_word(word, self.variables)
 
         return self._tokens
+
+    def _end_command(self, mark: str) -> None:
+        self._tokens.append((mark, ""))
+        words, self._words = self._words, []
+        if self.variables is not None and words[:1] == ["for"] and words[2:3] == ["in"]:
+            values = words[3:]
+            # The paths of a word in braces are all of them.
+            several = f"{{{','.join(values)}}}"
+            self.variables[words[1]] = several if len(values) > 1 else "".join(values)
+
+    def _note_word(self, word: str, variables: dict[str, str]) -> None:
+        """Note a word of the command, or the variable that it sets if no program precedes it."""
+        name, equals, value = word.partition("=")
+        is_first = not self._words
+        if is_first and equals and name.isidentifier():
+            variables[name] = value
+        elif not is_first or (word not in _BEFORE and word[:1] != "-"):
+            self._words.append(word)
 
     def _word(self, ends: str) -> str:
         """Return the text up to one of some characters, without quotes.
@@ -147,7 +176,7 @@ class Scanner:
             elif character == "`":
                 parts.append(self._substituted(self._quoted("`")))
             elif character == "$":
-                parts.append(self._variable())
+                parts.append(self._variable(is_quoted=is_quoted))
             elif character == "\\" and text[self.at : self.at + 1] in escaped:
                 parts.append(text[self.at].strip("\n"))
                 self.at += 1
@@ -170,7 +199,7 @@ class Scanner:
         self.is_whole &= self.text.find(sign, self.at) >= 0
         return self._until(sign)
 
-    def _variable(self) -> str:
+    def _variable(self, *, is_quoted: bool) -> str:
         text, start = self.text, self.at
         if text.startswith("(", start):
             depth = 1
@@ -185,15 +214,24 @@ class Scanner:
         if text.startswith(("'", '"'), start):  # $'…' is quoted text
             return ""
 
+        default = UNKNOWN
         if text.startswith("{", start):
-            name = self._until("}")[1:]
+            name, colon, other = self._until("}")[1:].partition(":-")
+            if colon and self.variables is not None and "$" not in other:
+                default = other
         else:
             while self.at < len(text) and (text[self.at].isalnum() or text[self.at] == "_"):
                 self.at += 1
 
             name = text[start : self.at]
 
-        return _VARIABLES.get(name, UNKNOWN)
+        value = _VARIABLES.get(name, default)
+        if self.variables is None:
+            return value
+
+        value = self.variables.get(name, value)
+        words = value.split()
+        return f"{{{','.join(words)}}}" if len(words) > 1 and not is_quoted else value
 
     def _substituted(self, command: str) -> str:
         normalized = " ".join(command.split())
@@ -221,7 +259,7 @@ class Scanner:
             self.at += 1
 
         word = self._word(_BREAKS)
-        is_open = sign[-1] == "&" and word in ("-", "0", "1", "2")  # another name of an open file
+        is_open = sign[-1] == "&" and (word == "-" or word.isdigit())  # a file that is open
         if sign == "<<":
             self._waiting.append((len(self._tokens), word, is_stripped))
             self._tokens.append(("body", ""))

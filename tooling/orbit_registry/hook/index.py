@@ -69,6 +69,18 @@ WORD = 8  # bytes of a number that says where a part is, and of a checksum; of a
 HEAD = 0  # the part that describes all others
 
 
+def composed(text: str) -> str:
+    """Return a text in the form in which paths, globs and tags are compared: `é` is one character,
+    which some file systems and editors write as two.
+    """
+    if text.isascii():
+        return text
+
+    from unicodedata import normalize  # most texts do without
+
+    return normalize("NFC", text)
+
+
 class NoIndex:
     """A missing or unusable index; false, with the reason."""
 
@@ -227,7 +239,7 @@ class Index:
         a rule's id ("i") or link ("l").
         """
         beyond = (self.records if everything else self.pushed) << 32
-        return [hit for hit in self.lookup(axis + word)[0] if hit < beyond]
+        return [hit for hit in self.lookup(axis + composed(word))[0] if hit < beyond]
 
     def has(self, key: str) -> bool:
         """Say whether there is a key, which may have no hits."""
@@ -391,6 +403,7 @@ class Index:
         """Return the hits that a path surely has, and the patterns to try on it, each with its
         hits.
         """
+        path = composed(path)
         *folders, basename = path.split("/")
         _, dot, extension = basename.rpartition(".")
         depth = str(len(folders) + 1)
@@ -444,4 +457,4 @@ class Index:
         if pattern not in self._programs:
             self._programs[pattern] = program(pattern)
 
-        return fits(self._programs[pattern], path)
+        return fits(self._programs[pattern], composed(path))

@@ -1,6 +1,6 @@
 """Project around a folder: root, index, private folders, paths of a call, sessions of hosts.
 
-No link is followed.
+No link is followed, but for the paths that a call names.
 """
 
 import posix
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KEPT_DAYS = 14  # age at which a session's files in a private folder are removed
 INDEX = "hook-18.idx"
 MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
-_KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
+_KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000
 _FOLDERS = (".orbit/state/inbox/", ".orbit/inbox/", ".orbit/")  # of kinds with records
 _READ = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 UPDATE = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
@@ -141,7 +141,36 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
 
 
 def _inside(root: str, folder: str, texts: list[str]) -> list[str]:
-    return [path for text in texts if (path := in_project(root, folder, text)) is not None]
+    """Return paths as globs see them; a link has two, its own and that of what it leads to."""
+    paths: list[str] = []
+    for text in texts:
+        path = in_project(root, folder, text)
+        if path is not None and not _leads_on(root, path):
+            paths.append(path)
+            continue
+
+        # Few calls name a file in another way.
+        from orbit_registry.hook.other_paths import paths_of
+
+        paths += paths_of(root, folder, text)
+
+    return list(dict.fromkeys(paths))
+
+
+def _leads_on(root: str, path: str) -> bool:
+    """Say whether a link or a work tree is on the way to a file."""
+    at = root
+    for name in path.rstrip("/").split("/"):
+        at = f"{at}/{name}"
+        state = _lstat(at)
+        if state is None:
+            return False
+        if state.st_mode & _KIND == _LINK:
+            return True
+        if state.st_mode & _KIND == _FOLDER and _lstat(f"{at}/.git") is not None:
+            return True
+
+    return False
 
 
 def record_in(path: str) -> str:

@@ -111,7 +111,7 @@ def name_of(word: str) -> str:
     """Return the name of the program that a word starts: `.venv/bin/python3.12` is `python`."""
     name = word.replace("\\", "/").rpartition("/")[2]
     stem, _, suffix = name.rpartition(".")
-    if suffix.lower() in WINDOWS:
+    if stem and suffix.lower() in WINDOWS:
         name = stem
 
     is_python = name.startswith("python") and not name[6:].strip("0123456789.")

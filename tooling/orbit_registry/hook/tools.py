@@ -36,7 +36,12 @@ SHELLS = frozenset(_SHELLS_WORDS.split())
 _WRITES_WORDS = (
     "edit write multiedit notebookedit replace write_file edit_file create create_file "
     "str_replace str_replace_editor insert apply_patch applypatch patch search_replace "
-    "delete edit_notebook delete_file insert_edit_into_file replace_string_in_file"
+    "delete edit_notebook delete_file insert_edit_into_file replace_string_in_file multi_edit "
+    "multi_replace_string_in_file edit_notebook_file editnotebook strreplace write_to_file "
+    "replace_file_content multi_replace_file_content replace_in_file apply_diff insert_content "
+    "search_and_replace create_new_jupyter_notebook fs_write fswrite fsappend git_apply "
+    "edit_files write_files filechange edit_existing_file create_new_file "
+    "single_find_and_replace"
 )
 WRITES = frozenset(_WRITES_WORDS.split())
 _SEARCHES_WORDS = (
@@ -53,6 +58,8 @@ _LAST_WORDS_WORDS = (
     "destination src dest dst cwd root workdir target"
 )
 _LAST_WORDS = frozenset(_LAST_WORDS_WORDS.split())
+_BY_PATH = frozenset(("changes", "edits", "file_changes", "fileChanges", "files", "patches"))
+"""Fields with an object that has paths as keys."""
 _SPREAD = 0x9E3779B97F4A7C15
 
 
@@ -64,7 +71,9 @@ def take_other(call: calls.Call, name: str, arguments: object) -> None:
         arguments = {"command": arguments}
     if not isinstance(arguments, dict):
         return
-    if not foreign:
+    if foreign:
+        call.paths = calls.patch_paths(_patch_in(arguments))
+    else:
         _take_own(call, name, arguments)
 
     if foreign or not (call.paths or call.candidate_paths or name in SHELLS or name in SEARCHES):
@@ -107,7 +116,7 @@ def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
 def _patch_in(arguments: "Payload") -> str:
     for key in PATCH_FIELDS:
         text = calls.field(arguments, key)
-        if text.lstrip().startswith(calls.PATCH):
+        if calls.is_patch(text):
             return text
 
     return ""
@@ -152,9 +161,13 @@ def _walk(call: calls.Call, arguments: object) -> None:
 
         key, value, depth = pending.pop()
         if isinstance(value, dict) and depth < DEEPEST:
-            for name, inner in reversed([*value.items()][:MOST_VALUES]):
-                if isinstance(name, str):
-                    pending.append((name, inner, depth + 1))
+            members = [(name, inner) for name, inner in value.items() if isinstance(name, str)]
+            for name, _ in members[:MOST_VALUES]:
+                if key in _BY_PATH and "/" in name and calls.looks_like_path(name):
+                    _take_word(call, name)
+
+            for name, inner in reversed(members[:MOST_VALUES]):
+                pending.append((name, inner, depth + 1))
         elif isinstance(value, list) and depth < DEEPEST:
             for inner in reversed(value[:MOST_VALUES]):
                 pending.append((key, inner, depth + 1))

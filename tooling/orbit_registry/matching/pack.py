@@ -107,7 +107,7 @@ def pack(
             number << 32 for path in paths if (number := numbers.get(path, pushed)) < pushed
         )
         if current:
-            uses[f"{reader.REPLACED}{name}", "", "", ""] = current
+            uses[f"{reader.REPLACED}{reader.composed(name)}", "", "", ""] = current
 
     uses |= _citation_uses(cited, numbers)
     head = {
@@ -202,7 +202,7 @@ def _citation_uses(
                 hits.add(numbers[citation.record] << 32 | closed)
 
         if hits:
-            uses[f"{reader.CITED}{path}", "", "", ""] = sorted(hits)
+            uses[f"{reader.CITED}{reader.composed(path)}", "", "", ""] = sorted(hits)
 
     return uses
 
@@ -247,7 +247,7 @@ def _keys(row: Sequence[str]) -> list[str]:
             keys += (f"l{target}" for target in dict.fromkeys(row[fields.LINKS].split(LIST)))
             keys.append("l")  # says that it is worth asking by id
 
-    return keys
+    return list(map(reader.composed, keys))
 
 
 def _spread(
@@ -393,6 +393,7 @@ def conditions_of(text: str) -> tuple[Condition, ...]:
 
 
 def _condition_of_file(path: str) -> Condition:
+    path = reader.composed(path)
     return Condition(True, path, "", "", (f"p{path}",))
 
 

@@ -285,9 +285,9 @@ def _imports_in(path: str, content: bytes) -> list[str]:
     if not is_readable_source(path, content):
         return []
 
-    from orbit_registry.formats.imports import all_imports
+    from orbit_registry.formats.imports import all_imports, code_language
 
-    language = language_of(path) or ""
+    language = code_language(path) or ""
     standard = _STANDARD.get(language, frozenset())
     names: set[str] = set()
     for name in all_imports(path, content.decode("utf-8-sig", "replace")):

@@ -37,6 +37,7 @@ from orbit_registry.repository.documents import (
     whole,
 )
 from orbit_registry.repository.guard import (
+    refuse_hidden,
     refuse_inherited,
     refuse_secrets,
     refuse_secrets_in,
@@ -167,8 +168,10 @@ def _transition_changes(
     if result.phase == "live":
         _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
+        refuse_hidden(result.data)
         for name, text in other_files(workspace, record):
             refuse_secrets(name, text)
+            refuse_hidden({name: text.removeprefix("\ufeff")})
 
     return _out_of_inbox(workspace, record, result, changes)
 

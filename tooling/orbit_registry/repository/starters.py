@@ -30,6 +30,17 @@ _BUILD_FILES = re.compile(
 )
 """Files in which a forge or git calls what may run Orbit."""
 _ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
+_COMMANDS_WORDS = (
+    "accept adr apply audit baseline brief check diff doctor enforce explain export fleet hook "
+    "import init learning leave lessons link list match mcp query reject related resolve retire "
+    "retro review rule scope search show site stale stats sync trust verify vote"
+)
+COMMANDS = frozenset(_COMMANDS_WORDS.split())
+"""Commands of Orbit: a program of this name with another one, `orbit deploy`, is not Orbit."""
+_FOREIGN = re.compile(
+    r"\.(?:bash|pl|ps1|py|rb|service|sh|tf|toml|ya?ml|zsh)\b|[\"']?[ \t]+([a-z][\w-]*)"
+)
+"""What follows the name and shows that it may be another program's."""
 _RUNS_ORBIT = re.compile(r"\borbit(?:[-_]registry)?[\"']?,?\s+[\"']?(?:check|hook|mcp|diff)\b")
 _SWITCH_NAME = re.compile(r"(?i).*(?:disable|enable|deny|block).*|skip")
 """The name of a setting that may turn off what it names, or all."""
@@ -54,6 +65,10 @@ _ENDING = re.compile(
     r"|\|\| *true|\(\) *\{"
 )
 """A line of a script that may end it before Orbit, or take Orbit's place."""
+_MOVING = re.compile(rf"(?:{_COMMAND}(?:cd|pushd|chdir)|\borbit\b.*(?:-C|--root|--project))[ =]")
+"""A line that runs what follows, or Orbit, in another folder."""
+_LEAVING = re.compile(r"(?:^|[;&|{}]|\b(?:then|do|else))\s*(?:cd|pushd|chdir)[ ]")
+"""A line of a script after which the next ones run in another folder."""
 _SWITCH_IN_LINES = re.compile(
     r"(?i)disable|enable|continue-on-error|allow_failure|\bif:|\bwhen:|set \+e"
 )
@@ -69,7 +84,12 @@ _OF_ALL_WORDS = (
 )
 _OF_ALL = frozenset(_OF_ALL_WORDS.split())
 """Settings of a whole file that say when or how all in it runs."""
-_TITLES = ("description", "name")
+_TITLES = ("description", "name", "title")
+_NOT_RUN = (
+    "dependencies depends_on environment group if key labels needs paths tags working-directory"
+)
+_NEVER_STARTS = frozenset((*_TITLES, *_NOT_RUN.split()))
+"""Settings whose value is no program."""
 _VARIABLES = ("env", "variables")
 _HARMLESS_WORDS = (
     "artifacts cache concurrency description id interruptible name outputs "
@@ -129,11 +149,31 @@ def starts_in(path: str, text: str) -> Starts:
         for end, name in enumerate(names):
             ways.setdefault(names[:end], set()).add(name)
 
+    aside = _folders_aside(rows)
     around = [row for row in rows if ways and _is_around(*row, ways)]
+    around = [row for row in around if not _is_of_checkout(row[0], aside)]
     more = [row for row in around if _is_more(*row)]
     fixed = [row for row in around if row not in more]
     starting += chain.from_iterable(_parts(*row) for row in more)
     return Starts(_settings(starting), _settings(map(_without_version, fixed)))
+
+
+def _folders_aside(rows: Iterable[Row]) -> Collection[Names]:
+    """Return the steps that get a repository into a folder where nothing runs."""
+    folders = {
+        names[:-3]: text.strip("./") for names, text in rows if names[-3:-1] == ("with", "path")
+    }
+    moves = [text for names, text in rows if _last_name(names) == "working-directory"]
+    moves += [text for _, text in rows if _MOVING.search(text)]
+    aside = {step for step, folder in folders.items() if folder}
+    for text in moves:
+        aside -= {step for step, folder in folders.items() if folder in text}
+
+    return aside
+
+
+def _is_of_checkout(names: Names, steps: Collection[Names]) -> bool:
+    return names[-3:-2] == ("with",) and names[:-3] in steps
 
 
 def _value_in(path: str, text: str) -> object:
@@ -169,8 +209,18 @@ def _rows(value: object) -> Iterator[tuple[Names, str]]:
 
 
 def _starts_orbit(names: Names, text: str) -> bool:
-    is_allowed = "permissions" in names or _is_switch(names) or _last_name(names) in _TITLES
-    return not is_allowed and (_is_of_server(names) or _ORBIT.search(text) is not None)
+    is_allowed = "permissions" in names or _is_switch(names) or _last_name(names) in _NEVER_STARTS
+    return not is_allowed and (_is_of_server(names) or _names_orbit(text))
+
+
+def _names_orbit(text: str) -> bool:
+    """Say whether a text names Orbit, and no other program that is called like it."""
+    for name in _ORBIT.finditer(text):
+        after = _FOREIGN.match(text, name.end())
+        if after is None or name[0].casefold() != "orbit" or after[1] in COMMANDS:
+            return True
+
+    return False
 
 
 def _is_of_server(names: Names) -> bool:
@@ -264,7 +314,7 @@ def _is_before(names: Names, text: str, shared: int, starting: Collection[str | 
         return False
 
     is_of_script = is_line or (is_step and names[shared - 1] != "steps")
-    if is_of_script and _ENDING.search(text):
+    if is_of_script and (_ENDING.search(text) or _LEAVING.search(text)):
         return True
 
     lasting = _LASTING.search(text)

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import (
+    ConfigError,
     ForeignWorkspaceError,
     OrbitError,
     UsageError,
@@ -19,6 +20,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
+from orbit_registry.hook.other_paths import paths_of
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
 from orbit_registry.workspace.cache import Cache, code_version, digest
 from orbit_registry.workspace.config import FOREIGN_HINT, Config, read_config
@@ -249,13 +251,20 @@ def refuse_no_path(path: str) -> None:
 
 def path_from_root(root: Path, here: Path, path: str) -> str:
     """Return a path given from a folder as one from the root;
-    links of folders are followed, a last `/` stays.
+    links of folders are followed, a last `/` stays. A file of another work tree of the repository
+    has the path that it has here.
     """
     refuse_no_path(path)
+    if "\\" in path and not (here / path).exists():
+        path = path.replace("\\", "/")  # as Windows writes it
+
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
     resolved = target.parent.resolve() / target.name if has_name else target.resolve()
     if not resolved.is_relative_to(root):
+        for known in paths_of(str(root), str(here), path):
+            return known  # it is in another work tree, or the project is reached by a link
+
         raise UsageError(
             f"{path!r} leads out of the project", hint=f"name a file or folder below {root}"
         )
@@ -355,6 +364,10 @@ def open_workspace(root: Path) -> Workspace:
         )
 
     project_kinds = orbit / "kinds"
+    if project_kinds.is_symlink():
+        hint = "put the folder itself there"
+        raise ConfigError(f"{project_kinds} is a symbolic link", hint=hint)
+
     kinds = load_kinds(project_kinds) if project_kinds.is_dir() else load_kinds()
     config = read_config(config_file, kinds)
     sources = [entry.name for entry in config.extends]

@@ -18,6 +18,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Status
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import NOTHING, is_prompt, lines_outside_code, prompts_of
+from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
@@ -269,6 +270,13 @@ def secret(context: CheckContext) -> Iterator[Diagnostic]:
 
         if context.is_changed(record):
             yield from _disguised(context, record)
+
+        if record.votes:
+            path = f"{record.path.rpartition('/')[0]}/{VOTES}"
+            content = context.text(path) or ""
+            for suspect in find_secrets(content):
+                where = Location(path, position_at(content, suspect.start))
+                yield _secret(where, "a vote", record, suspect)
 
     content = context.text(CONFIG) or ""
     for suspect in find_secrets(content):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +17,7 @@ from orbit_registry.doors.answers.notes import (
     unknown_notes,
     visibility_of,
 )
+from orbit_registry.doors.answers.path_notes import path_notes
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.blocks import Block, rendered
 from orbit_registry.errors import UsageError, plural
@@ -86,7 +86,7 @@ def match(
     notes: list[str] = []
     for name, path in zip(paths, files, strict=True):
         if call.caller is None and not is_there(Path(name)):
-            notes.append(_no_file(registry, name, path))
+            notes += path_notes(registry, name, path)
 
     matches = registry.match(files, tags, task=task, everything=everything, project=project)
     if limit is None and call.caller is not None:
@@ -210,8 +210,8 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
     if Path(name).is_dir():
         below = "ask about a file in it; `orbit coverage` lists which files have which records"
         notes.insert(0, note(f"{name} is a folder: {below}"))
-    elif not exists:
-        notes.insert(0, _no_file(registry, name, path))
+    else:
+        notes[:0] = path_notes(registry, name, path)
 
     data["verdicts"] = [verdict.as_data() for verdict in verdicts]
     data["checks"] = [
@@ -224,16 +224,6 @@ def _checks_of_file(registry: Registry, path: str) -> list[StatedCheck]:
     """Return the checks of live records that look at a file (from the root)."""
     live = [record for record in registry.collection.records if record.phase == "live"]
     return [check for check in checks_of(live) if check.reads(path)]
-
-
-def _no_file(registry: Registry, name: str, path: str) -> str:
-    """Return that no file is at a path; a name that is right from the root may have been meant."""
-    words = f"there is no file {path}"
-    from_root = registry.workspace.root / name
-    if from_root.is_file():
-        words += f"; {name} of the project's root is `{os.path.relpath(from_root)}` from here"
-
-    return note(words)
 
 
 def _records_named(registry: Registry, name: str, path: str) -> list[Record]:

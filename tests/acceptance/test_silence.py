@@ -1,0 +1,51 @@
+"""Why an edit of a file shows nothing, by the rows of `tests/cases/silence.yaml`."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.files import commit, make_workspace, write, write_learning
+
+from orbit_registry.doors.cli.main import run
+
+TABLE = Path(__file__).parents[1] / "cases/silence.yaml"
+ROWS: list[dict[str, Any]] = yaml.safe_load(TABLE.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("silence").resolve()
+    (base / "repo").mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main", str(base / "repo")], check=True)
+    root = make_workspace(base / "repo")
+    for name in ("src/a.py", "lib/b.py"):
+        write(root, name)
+    write(root, ".gitignore", ".orbit/state/\nmade.py\n")
+    write_learning(root, 1)
+    (root / "link").symlink_to("src")
+    (root / "one.py").symlink_to("src/a.py")
+    commit(root)
+
+    for name in ("made.py", "src/made.py"):
+        write(root, name)
+    command = ["git", "worktree", "add", "-q", "--detach", "../tree"]
+    subprocess.run(command, cwd=root, check=True)
+    return base
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["path"]))
+def test_a_silent_edit_is_explained(
+    base: Path,
+    row: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(base / "repo")
+    assert run(["explain", row["path"].replace("BASE", str(base))]) == 0
+
+    text, notes = capsys.readouterr()
+    assert ("+ L-00001" in text) is row["shows"]
+    for words in row["says"]:
+        assert words in " ".join((text + notes).split())

@@ -1,0 +1,69 @@
+"""Notes on a path that a person asks about: what else it is called, and what leads to no record."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orbit_registry.doors.answers.call import note
+from orbit_registry.hook.other_paths import paths_of
+from orbit_registry.workspace.files import is_there
+
+if TYPE_CHECKING:
+    from orbit_registry.registry import Registry
+
+
+def path_notes(registry: Registry, name: str, path: str) -> list[str]:
+    """Return notes on a path: `name` is how it was written, `path` counts from the root."""
+    root = registry.workspace.root
+    if not is_there(Path(name)) and not is_there(root / path):
+        return [_no_file(registry, name, path)]
+
+    notes: list[str] = []
+    written = Path(os.path.normpath(Path.cwd() / name))
+    if not written.is_relative_to(root):
+        notes.append(note(f"{name} is {path} of this project: its records are shown there too"))
+
+    for other in paths_of(str(root), str(root), path):
+        if other.rstrip("/") != path.rstrip("/"):
+            words = f"{path} is a link to {other}, whose records an edit shows too"
+            notes.append(note(f"{words}: `orbit explain {other}`"))
+
+    git = registry.workspace.git
+    ignored = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", path)
+    if git.top is not None and git.run_names(*ignored, check=False):
+        words = f"git ignores {path}: no import and no citation in it leads to a record, globs do"
+        notes.append(note(words))
+
+    return notes
+
+
+def _no_file(registry: Registry, name: str, path: str) -> str:
+    """Return that no file is at a path; another one may have been meant."""
+    root = registry.workspace.root
+    words = f"there is no file {path}"
+    from_root = root / name
+    other = _in_other_case(root, path)
+    if from_root.is_file():
+        words += f"; {name} of the project's root is `{os.path.relpath(from_root)}` from here"
+    elif other:
+        words += f", but {other}: globs tell capitals from small letters"
+
+    return note(words)
+
+
+def _in_other_case(root: Path, path: str) -> str:
+    """Return a file's path that differs in capitals and small letters alone; empty without one."""
+    folder = root
+    for part in path.strip("/").split("/"):
+        if not folder.is_dir():
+            return ""
+
+        names = sorted(entry.name for entry in folder.iterdir())
+        name = next((each for each in names if each.casefold() == part.casefold()), "")
+        if not name:
+            return ""
+        folder /= part if part in names else name
+
+    return folder.relative_to(root).as_posix()

@@ -1,0 +1,119 @@
+"""Paths that name a file of the project in another way: through a link, or in another work tree.
+
+Most calls name none, and load nothing of this.
+"""
+
+import posix
+from posix import lstat, readlink
+
+from orbit_registry.hook.call import PROJECT, in_project, normal_path
+
+MOST_LINKS = 40
+_LINK, _KIND = 0o120000, 0o170000
+_MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
+
+
+def paths_of(root: str, folder: str, text: str) -> list[str]:
+    """Return a path as globs see it from the root: that of the file, then as it was written.
+
+    Empty for a file of no work tree of the project.
+    """
+    as_written = in_project(root, folder, text)
+    path = f"{root}/{as_written}" if as_written is not None else _absolute(folder, text)
+    if not path or text.strip() == PROJECT:
+        return []
+
+    paths = [] if as_written is None else [as_written]
+    real, real_root = real_path(path), real_path(root)
+    inside = _in_work_tree(real_root, real) or _below(real_root, real)
+    end = "/" if path.endswith("/") else ""
+    if inside and inside + end not in paths:
+        paths.insert(0, inside + end)
+
+    return paths
+
+
+def real_path(path: str) -> str:
+    """Return an absolute path without links in it; what is not there yet stays."""
+    names = normal_path(path).split("/")[:0:-1]
+    real = ""
+    links = 0
+    while names:
+        name = names.pop()
+        if name == "..":
+            real = real.rpartition("/")[0]
+            continue
+        if name in ("", "."):
+            continue
+
+        target = _target(f"{real}/{name}")
+        if not target or links >= MOST_LINKS:
+            real = f"{real}/{name}"
+            continue
+
+        links += 1
+        names += target.split("/")[::-1]
+        if target.startswith("/"):
+            real = ""
+
+    return real
+
+
+def _target(path: str) -> str:
+    try:
+        return readlink(path) if lstat(path).st_mode & _KIND == _LINK else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _absolute(folder: str, text: str) -> str:
+    path = in_project("", folder, text)
+    return "" if path is None else f"/{path}"
+
+
+def _below(folder: str, path: str) -> str:
+    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else ""
+
+
+def _in_work_tree(root: str, path: str) -> str:
+    """Return a path of any work tree of the project's repository as the project has it."""
+    ours, theirs = _top_of(root), _top_of(path.rpartition("/")[0])
+    if not ours or not theirs or _git_of(ours) != _git_of(theirs):
+        return ""
+
+    return _below(theirs + root[len(ours) :], path)
+
+
+def _top_of(folder: str) -> str:
+    while folder and not posix.access(f"{folder}/.git", posix.F_OK):
+        folder = folder.rpartition("/")[0]
+
+    return folder
+
+
+def _git_of(top: str) -> str:
+    """Return git's folder that all work trees of a repository share."""
+    git = f"{top}/.git"
+    target = _pointer_in(git)
+    if target:
+        git = target if target.startswith("/") else f"{top}/{target}"
+
+    common, is_tree, _ = real_path(git).rpartition("/worktrees/")
+    return common if is_tree else real_path(git)
+
+
+def _pointer_in(path: str) -> str:
+    """Return what the file in the place of git's folder names; empty for the folder itself."""
+    try:
+        handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+    except OSError:
+        return ""
+
+    try:
+        text = posix.read(handle, _MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+    except OSError:
+        return ""  # it is a folder
+    finally:
+        posix.close(handle)
+
+    return text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else ""
