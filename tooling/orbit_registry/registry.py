@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import UsageError
-from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.kind import Kind, load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
@@ -298,20 +298,16 @@ class Registry(Verbs):
             self.records if self.workspace.kinds[kind].in_document else self.collection.records
         ).of_kind(kind)
 
-    def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
-        """Change a record's fields; a decision's title and date change in its document too."""
-        from orbit_registry.operations import edits
+    def update(
+        self, any_id: str, edit: Edit, *, title: str | None = None, kind: Kind | None = None
+    ) -> Record:
+        """Change a record's fields; a decision's title and date change in its document too.
 
-        if self._is_decision(any_id):
-            return edits.update_adr(self.workspace, any_id, edit, title)
-        return edits.change_fields(self.workspace, any_id, edit)
+        A record of another `kind` is refused.
+        """
+        from orbit_registry.operations.edits import change_fields
 
-    def _is_decision(self, any_id: str) -> bool:
-        """Say whether an id is that of a decision, which no edit of it changes."""
-        if len(self.collection.records.candidates(any_id)) != 1:
-            self.refresh()
-
-        return self._found(any_id).kind.in_document
+        return change_fields(self.workspace, any_id, edit, title, kind=kind)
 
     def transition(
         self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False

@@ -4,6 +4,7 @@ whatever the title and neighbours.
 
 import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.operations.adr import AddResult, NewAdr
-from orbit_registry.operations.edits import update_adr
+from orbit_registry.operations.edits import change_fields
 from orbit_registry.registry import Registry
 from orbit_registry.repository.documents import Documents, read_documents
+from orbit_registry.repository.reader import Reading
+from orbit_registry.workspace.workspace import Workspace
 
 CASES = Path(__file__).parents[2] / "cases" / "adr_add"
 TITLES = json.loads((CASES / "titles.json").read_text("utf-8"))
@@ -179,12 +182,37 @@ def test_a_title_that_the_gate_refuses_is_not_written(
     added = registry.add_adr(NewAdr("Good"))
     for write in (
         lambda: registry.add_adr(NewAdr(title)),
-        lambda: update_adr(registry.workspace, added.record.id, dict, title),
+        lambda: change_fields(registry.workspace, added.record.id, dict, title),
     ):
         with pytest.raises(InvalidRecordError, match=message):
             write()
     registry.refresh()
     assert [record.title for record in registry.collection.records] == ["Good"]
+
+
+def test_an_update_reads_the_records_once(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = registry.add_adr(NewAdr("Good"))
+    registry.refresh()
+    readings: list[Reading] = []
+    initialise = Reading.__init__
+
+    def counting(reading: Reading, workspace: Workspace, **options: datetime | None) -> None:
+        readings.append(reading)
+        initialise(reading, workspace, **options)
+
+    monkeypatch.setattr(Reading, "__init__", counting)
+    kind = registry.workspace.kinds["adr"]
+    registry.update(added.record.id, lambda data: {**data, "summary": "Why."}, kind=kind)
+
+    assert len(readings) == 1
+
+
+def test_an_update_refuses_a_record_of_another_kind(registry: Registry) -> None:
+    added = registry.add_adr(NewAdr("Good"))
+    with pytest.raises(UsageError, match=f"{added.record.id} is an? "):
+        registry.update(added.record.id, dict, kind=registry.workspace.kinds["learning"])
 
 
 def test_a_record_points_at_its_document(registry: Registry) -> None:

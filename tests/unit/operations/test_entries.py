@@ -12,7 +12,7 @@ from tests.files import write
 from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
 from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.operations.adr import NewAdr, new_adr
-from orbit_registry.operations.edits import update_adr
+from orbit_registry.operations.edits import change_fields
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.lock import locked
 
@@ -132,7 +132,7 @@ def test_a_new_title_of_an_untitled_entry_is_followed(registry: Registry) -> Non
     registry = adopted(registry, "## 2026-04-01: A")
     registry.add_adr(NewAdr("Use SQLite", date=DATE))
     registry.refresh()
-    update_adr(registry.workspace, "ADR-0002", dict, title="Use DuckDB")
+    change_fields(registry.workspace, "ADR-0002", dict, title="Use DuckDB")
 
     assert headings_of(registry) == ["## 2026-04-01: A", f"## {DATE}: Use DuckDB"]
     assert wrong(registry) == []

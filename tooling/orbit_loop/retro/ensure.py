@@ -445,7 +445,7 @@ class _Batch:
             str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
         )
         fields |= _identity_fields(entry)
-        changed = edits.update_adr(
+        changed = edits.change_fields(
             self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author
         )
         return replace(result, record=changed)

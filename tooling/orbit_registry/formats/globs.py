@@ -668,8 +668,12 @@ class GlobIndex(Generic[Key]):
     def match(self, path: str) -> list[tuple[Key, str]]:
         """Return the scopes that match `path`, in order, each with its first matching glob."""
         path = _composed(path)
+        candidates = self._candidates(path)
+        if not candidates:
+            return []
+
         matched: dict[int, tuple[int, str]] = {}
-        for alternative, uses in self._candidates(path):
+        for alternative, uses in candidates:
             if not alternative.matches(path):
                 continue
 

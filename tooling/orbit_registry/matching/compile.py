@@ -1,7 +1,7 @@
 """Rows of the push index, compiled from records."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -93,35 +93,22 @@ def part_of(
     `due` says that a review of it is due already.
     """
     key = vote_key(record.votes, half_life_days)
-    scope, status = record.scope, record.status
     times = (expires_at(record), stale_at(record, windows))
     expiry, ages = (None if at is None else int(at.timestamp()) for at in times)
     globs = globs_of(record, moves)
 
-    links = [link.to for link in record.links]
-    same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]
-    if record.text("path") and "versions" in record.data:
-        same.append(f"/{record.text('path')}")
-
-    pushed = status.phase != "closed" and status.pushed and not origin.inbox
+    pushed = record.phase != "closed" and record.status.pushed and not origin.inbox
     cause = origin.cause if pushed else ""
-    lists = (
-        scope.agents,
-        scope.tasks,
-        record.words("contexts"),
-        record.words("anti_contexts"),
-        scope.tags,
-        links,
-    )
 
-    times_of_file = str(origin.mtime_ns), str(origin.size), origin.label
     head = (
         record.id,
         record.kind.name,
-        status.name,
-        status.phase,
+        record.status.name,
+        record.phase,
         record.path,
-        *times_of_file,
+        str(origin.mtime_ns),
+        str(origin.size),
+        origin.label,
         teaser_of(record, origin.has_body),
         origin.checksum,
         record.kind.gate,
@@ -141,7 +128,7 @@ def part_of(
         _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
     )
-    joined = [LIST.join(map(_word, words)) for words in (*lists, same)]
+    lists = [LIST.join(map(_word, words)) for words in _lists_of(record)]
     texts = (
         note_of(record) if pushed else "",
         LIST.join(globs),
@@ -159,9 +146,24 @@ def part_of(
 
     cleaned = tuple(
         field if position >= fields.AGENTS or position == fields.TEASER else _word(field)
-        for position, field in enumerate((*head, *standing, *state, *joined, *texts))
+        for position, field in enumerate((*head, *standing, *state, *lists, *texts))
     )
     return Part(cleaned, flags, pushed)
+
+
+def _lists_of(record: Record) -> Iterator[Sequence[str]]:
+    """Yield the fields of a record that are lists, as rows have them."""
+    yield record.scope.agents
+    yield record.scope.tasks
+    yield record.words("contexts")
+    yield record.words("anti_contexts")
+    yield record.scope.tags
+    yield [link.to for link in record.links]
+
+    same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]
+    if record.text("path") and "versions" in record.data:
+        same.append(f"/{record.text('path')}")
+    yield same
 
 
 def _review(record: Record, due: Due | None) -> str:

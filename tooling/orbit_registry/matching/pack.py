@@ -42,6 +42,10 @@ class WordParts(NamedTuple):
     """Of the record of each text, by slot."""
 
 
+NO_WORDS = WordParts(
+    {"texts": "", "chosen": "", "unknown": 0.0, "run": 0.0}, {"words": [({}, {}, {})]}, ()
+)
+
 KEYS_A_PART = 8
 MARSHAL = 2
 """Version of `marshal`: the last one whose bytes depend on nothing but the value."""
@@ -74,42 +78,16 @@ def pack(
     imports, `cited` what its citations lead to.
     """
     ranked = sorted(parts, key=lambda part: not part.pushed)
-    hits: defaultdict[str, list[int]] = defaultdict(list)
-    keyed: defaultdict[str, list[int]] = defaultdict(list)
-    patterns: defaultdict[str, list[int]] = defaultdict(list)
-
-    for number, (row, flags_of, _, wide) in enumerate(ranked):
-        base = number << 32
-        if row[GLOBS]:
-            for position, glob in enumerate(row[GLOBS].split(LIST)):
-                hits[glob].append(base | position | (reader.WIDE if position in wide else 0))
-
-        for key in _keys(row):
-            keyed[key].append(base)
-
-        if flags_of & fields.PROCEDURAL or row[fields.GATE] == "procedural":
-            for purpose in purposes_in(row[fields.TEASER].partition(MORE_LINE)[0]):
-                keyed[f"k{purpose}"].append(base)
-
-        if row[fields.ERROR]:
-            patterns[row[fields.ERROR]].append(base)
-
-    uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}
-    uses |= _option_uses(part.row[fields.REJECTED] for part in ranked)
-    uses |= _forbidden_uses(part.row[fields.CHECKS] for part in ranked)
-    uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
-    _spread(uses, hits, files_by_package(imported))
-
     pushed = sum(part.pushed for part in ranked)
     numbers = {part.row[fields.PATH]: number for number, part in enumerate(ranked)}
-    for name, paths in successors.items():
-        current = sorted(
-            number << 32 for path in paths if (number := numbers.get(path, pushed)) < pushed
-        )
-        if current:
-            uses[f"{reader.REPLACED}{reader.composed(name)}", "", "", ""] = current
 
+    uses = _keyed_uses(ranked)
+    uses |= _option_uses(part.row[fields.REJECTED] for part in ranked)
+    uses |= _forbidden_uses(part.row[fields.CHECKS] for part in ranked)
+    _spread(uses, _glob_hits(ranked), files_by_package(imported))
+    uses |= _successor_uses(successors, numbers, pushed)
     uses |= _citation_uses(cited, numbers)
+
     head = {
         "records": len(ranked),
         "pushed": pushed,
@@ -118,28 +96,69 @@ def pack(
         "unread": unread,
         "min_relevance": min_relevance,
         "flags": bytes(part.flags for part in ranked),
-        "texts": "",
-        "chosen": "",
-        "unknown": 0.0,
-        "run": 0.0,
     }
-    sections: dict[str, Sequence[Any]] = {"words": [({}, {}, {})]}
-    paths_of_texts: Sequence[str] = ()
     chosen: dict[str, int] = {}
+    of_words = NO_WORDS
     if words is not None:
         led_to = {*successors, *_cited_paths(cited)}
         is_led_to = [number < pushed or path in led_to for path, number in numbers.items()]
         chosen = dict(compress(numbers.items(), is_led_to))
+        of_words = words([*chosen])
 
-        parts_of_words = words([*chosen])
-        head |= parts_of_words.head
-        sections |= parts_of_words.sections
-        paths_of_texts = parts_of_words.paths
+    sections = {
+        **of_words.sections,
+        "numbers": [_numbers(of_words.paths, chosen, len(ranked))],
+        "keys": _in_buckets(_by_key(uses)),
+        "rows": [list(part.row) for part in ranked],
+    }
+    return _written({**head, **of_words.head}, sections)
 
-    sections["numbers"] = [_numbers(paths_of_texts, chosen, len(ranked))]
-    sections["keys"] = _in_buckets(_by_key(uses))
-    sections["rows"] = [list(part.row) for part in ranked]
-    return _written(head, sections)
+
+def _glob_hits(ranked: Sequence[Part]) -> dict[str, list[int]]:
+    """Return the hits of each glob: the record's number and the glob's place in it."""
+    hits: defaultdict[str, list[int]] = defaultdict(list)
+    for number, part in enumerate(ranked):
+        globs = part.row[GLOBS].split(LIST) if part.row[GLOBS] else ()
+        for position, glob in enumerate(globs):
+            mark = reader.WIDE if position in part.wide else 0
+            hits[glob].append(number << 32 | position | mark)
+
+    return hits
+
+
+def _keyed_uses(ranked: Sequence[Part]) -> dict[Use, list[int]]:
+    """Return the hits of what a record has besides globs: each key, purpose and pattern of an
+    error.
+    """
+    uses: defaultdict[Use, list[int]] = defaultdict(list)
+    for number, part in enumerate(ranked):
+        row = part.row
+        hit = number << 32
+        for key in _keys(row):
+            uses[key, "", "", ""].append(hit)
+
+        if part.flags & fields.PROCEDURAL or row[fields.GATE] == "procedural":
+            for purpose in purposes_in(row[fields.TEASER].partition(MORE_LINE)[0]):
+                uses[f"k{purpose}", "", "", ""].append(hit)
+
+        if row[fields.ERROR]:
+            uses["e", "", "", row[fields.ERROR]].append(hit)
+
+    return dict(uses)
+
+
+def _successor_uses(
+    successors: Mapping[str, Sequence[str]], numbers: Mapping[str, int], pushed: int
+) -> dict[Use, list[int]]:
+    """Return the hits of what took the place of closed records, if it is pushed."""
+    uses: dict[Use, list[int]] = {}
+    for name, paths in successors.items():
+        current = sorted(number for path in paths if (number := numbers.get(path, pushed)) < pushed)
+        if current:
+            key = f"{reader.REPLACED}{reader.composed(name)}"
+            uses[key, "", "", ""] = [number << 32 for number in current]
+
+    return uses
 
 
 def _cited_paths(cited: Mapping[str, Sequence[Citation]]) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, RefusedError
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository import writer
 from orbit_registry.repository.guard import refuse_closed, refuse_date, write_step
@@ -20,24 +22,55 @@ def change_fields(
     workspace: Workspace,
     any_id: str,
     edit: writer.Edit,
+    title: str | None = None,
     *,
+    kind: Kind | None = None,
     author: Author | None = None,
 ) -> Record:
-    """Change a record's fields; the caller's edit sees the data as the file has it now."""
+    """Change a record's fields; the caller's edit sees the data as the file has it now.
+
+    Title and date of a decision change in the record and the document both. A record of another
+    `kind` is refused.
+    """
     with writer.writing(workspace):
-        result, changes = plan_change(workspace, any_id, edit)
+        result, changes = plan_change(workspace, any_id, edit, title, kind=kind)
         write_step(workspace, f"{result.kind.name}-update", changes, author=author)
         return result
 
 
 def plan_change(
-    workspace: Workspace, any_id: str, edit: writer.Edit
+    workspace: Workspace,
+    any_id: str,
+    edit: writer.Edit,
+    title: str | None = None,
+    *,
+    kind: Kind | None = None,
 ) -> tuple[Record, list[FileChange]]:
-    """Return the record and the change of its file that `change_fields` would make now."""
-    record = read_collection(workspace).records.get(any_id)
+    """Return the record and the changes of files that `change_fields` would make now;
+    see there for what is raised.
+    """
+    records = read_collection(workspace).records
+    if kind is not None:
+        refuse_other_kind(records, kind, any_id)
+
+    record = records.get(any_id)
+    if record.kind.in_document:
+        return _planned_decision(workspace, record, edit, title)
+
     refuse_closed(record)
     change, result = writer.prepare_edit(workspace, record, edit)
     return result, [change]
+
+
+def refuse_other_kind(records: RecordSet, kind: Kind, any_id: str) -> None:
+    """Raise where an id is that of a record of another kind."""
+    candidates = records.matches(any_id)
+    if candidates and all(record.kind.name != kind.name for record in candidates):
+        other = candidates[0].kind
+        raise UsageError(
+            f"{candidates[0].id} is {other.with_article}",
+            hint=f"`orbit {other.name} --help` lists what it can do",
+        )
 
 
 def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:
@@ -74,31 +107,9 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
         return writer.validated(text, record.kind, record.path)
 
 
-def update_adr(
-    workspace: Workspace,
-    any_id: str,
-    edit: writer.Edit,
-    title: str | None = None,
-    *,
-    author: Author | None = None,
-) -> Record:
-    """Change a decision's fields; title and date change in the record and the document both."""
-    with writer.writing(workspace):
-        result, changes = plan_update(workspace, any_id, edit, title)
-        write_step(workspace, "adr-update", changes, author=author)
-        return result
-
-
-def plan_update(
-    workspace: Workspace,
-    any_id: str,
-    edit: writer.Edit,
-    title: str | None = None,
+def _planned_decision(
+    workspace: Workspace, record: Record, edit: writer.Edit, title: str | None
 ) -> tuple[Record, list[FileChange]]:
-    """Return the decision and the changes of files that `update_adr` would make now;
-    see there for what is raised.
-    """
-    record = read_collection(workspace).records.get(any_id)
     refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
     flat = " ".join(title.split()) if title is not None else None
 

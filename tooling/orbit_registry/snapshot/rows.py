@@ -1,5 +1,7 @@
 """Rows of a record in the tables of the snapshot, and the snapshot's metadata."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import posixpath
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
@@ -33,16 +36,18 @@ from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.seams import Table, add, extras, load
-from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.index import Index
 from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
-from orbit_registry.search.texts import Fields, texts_of, words_in
+from orbit_registry.search.texts import Fields, chunks, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
 from orbit_registry.snapshot.sources import Row, content_digest, utc_time
 from orbit_registry.workspace.cache import Cache, digest, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from orbit_registry.search.chunks import Chunk
 
 RouteRows = Mapping[str, Sequence[Row]]
 """What leads files to records, by the names of the tables `ROUTES`."""
@@ -488,7 +493,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "versions", encode({"record_id": record_id, "version": version})
 
     under: dict[str, str] = {}  # where chunks overlap, the last one with the anchor
-    for position, chunk in enumerate(chunks_of(record)):
+    for position, chunk in enumerate(chunks(record)):
         yield "chunks", encode({"record_id": record_id, "position": position, **_chunk_row(chunk)})
         under.update(dict.fromkeys(chunk.anchors, chunk.code))
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.agents.install import install as installation
 from orbit_registry.doors.answers.call import note
 from orbit_registry.errors import OrbitError, did_you_mean, plural
 from orbit_registry.formats.dates import first_day
@@ -53,7 +52,10 @@ def overlooked_decision_notes(registry: Registry) -> list[str]:
 
 def hook_notes(registry: Registry) -> list[str]:
     """Return why no agent runs the hook here; nothing if one does."""
-    states = installation.status(registry.workspace.root)
+    # Few answers say it, and every command imports this.
+    from orbit_registry.agents.install.install import status
+
+    states = status(registry.workspace.root)
     off = [state for state in states if state.off]
     if off:
         title = off[0].agent.title

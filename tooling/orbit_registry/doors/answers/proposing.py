@@ -289,9 +289,7 @@ def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
 
 def _change(call: Call, record: Record, edit: Edit, title: str | None = None) -> Record:
     """Change a pending record."""
-    if record.kind.in_document:
-        return edits.update_adr(call.workspace, record.id, edit, title, author=call.author())
-    return edits.change_fields(call.workspace, record.id, edit, author=call.author())
+    return edits.change_fields(call.workspace, record.id, edit, title, author=call.author())
 
 
 def _link_edit(rel: str, to: str) -> Edit:

@@ -55,10 +55,10 @@ from orbit_registry.operations import edits
 from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 from orbit_registry.operations.freshness.verify import fingerprinted
 from orbit_registry.registry import Registry
-from orbit_registry.repository.writer import Edit, draft_text, fields_of
+from orbit_registry.repository.writer import draft_text, fields_of
 from orbit_registry.workspace.author import acting_role
 from orbit_registry.workspace.files import read_text
-from orbit_registry.workspace.journal import FileChange, unified_diff
+from orbit_registry.workspace.journal import unified_diff
 
 if TYPE_CHECKING:
     from orbit_registry.checks.duplicates import Neighbour
@@ -78,22 +78,6 @@ def _with_examples(summary: str, *lines: str) -> str:
 
 def _example_id(kind: Kind) -> str:
     return sequence_id(kind.prefix, 7) if kind.numbering == "sequence" else f"{kind.prefix}7k3fq"
-
-
-def _registry_for(kind: Kind, any_id: str) -> Registry:
-    registry = open_registry()
-    _refuse_other_kind(registry, kind, any_id)
-    return registry
-
-
-def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
-    candidates = registry.collection.records.matches(any_id)
-    if candidates and all(record.kind.name != kind.name for record in candidates):
-        other = candidates[0].kind
-        raise UsageError(
-            f"{candidates[0].id} is {other.with_article}",
-            hint=f"`orbit {other.name} --help` lists what it can do",
-        )
 
 
 def _new_options(
@@ -376,7 +360,7 @@ def _update_command(kind: Kind) -> click.Command:
         editor: bool = False,
         **values: Any,
     ) -> None:
-        registry = _registry_for(kind, any_id)
+        registry = open_registry()
         _read_body(kind, values, body_file)
         has_options = any(value not in (None, ()) for value in values.values())
         title = values.pop("title", None) if kind.in_document else None
@@ -386,7 +370,7 @@ def _update_command(kind: Kind) -> click.Command:
                 raise UsageError(
                     "--editor allows no other option", hint="change all fields in the editor"
                 )
-            record = _in_editor(registry, any_id)
+            record = _in_editor(registry, kind, any_id)
         else:
             if not has_options:
                 hint = f"`orbit {kind.name} update --help` lists the fields"
@@ -396,7 +380,9 @@ def _update_command(kind: Kind) -> click.Command:
             refuse_missing_evidence(registry.workspace, added.get("evidence"))
             edit = merged_edit(kind, values)
             if dry_run:
-                record, changes = _planned(registry, kind, any_id, edit, title)
+                record, changes = edits.plan_change(
+                    registry.workspace, any_id, edit, title, kind=kind
+                )
                 diff = unified_diff(changes)
                 emit(
                     output,
@@ -406,7 +392,7 @@ def _update_command(kind: Kind) -> click.Command:
 
                 return
 
-            record = registry.update(any_id, edit, title=title)
+            record = registry.update(any_id, edit, title=title, kind=kind)
 
         files = [record.source.path] if title is not None and record.source else []
         text = "\n  ".join([f"{record.id}  {record.title}", *files, record.path])
@@ -445,16 +431,8 @@ def _update_command(kind: Kind) -> click.Command:
     return format_option(click.Command("update", params=params, callback=update, help=summary))
 
 
-def _planned(
-    registry: Registry, kind: Kind, any_id: str, edit: Edit, title: str | None
-) -> tuple[Record, list[FileChange]]:
-    if kind.in_document:
-        return edits.plan_update(registry.workspace, any_id, edit, title)
-
-    return edits.plan_change(registry.workspace, any_id, edit)
-
-
-def _in_editor(registry: Registry, any_id: str) -> Record:
+def _in_editor(registry: Registry, kind: Kind, any_id: str) -> Record:
+    edits.refuse_other_kind(registry.collection.records, kind, any_id)
     record = registry.get(any_id)
     before = read_text(registry.workspace.root / record.path)
     digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
