@@ -128,7 +128,7 @@ class Registry(Verbs):
     @cached_property
     def records(self) -> RecordSet:
         """Records with their prose."""
-        return self.reading.prose.filled(self.collection.records)
+        return self.reading.filled
 
     def get(self, any_id: str) -> Record:
         """Return a record by id or legacy id.

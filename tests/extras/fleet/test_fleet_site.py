@@ -18,6 +18,7 @@ from tests.extras.fleet.conftest import push, repository_in
 from tests.files import commit, write, write_record
 
 from orbit_fleet.report import questions
+from orbit_fleet.site.lists import navigation
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 pytest.importorskip("material", reason="the site extra is not installed")
@@ -95,6 +96,12 @@ def test_lists_lead_to_records_of_all_repositories(site: Path) -> None:
     assert 'href="../repositories/cart/"' in text_of(site, "repeated-decisions")
     assert 'href="repositories/cart/"' in text_of(site, "")
     assert {file.parent.name for file in site.glob("*/index.html")} >= questions().keys()
+
+
+def test_the_navigation_begins_with_what_there_is() -> None:
+    urls = list(navigation())
+    assert urls[:4] == ["", "repositories/", "events/", "areas/"]
+    assert sorted(urls) == sorted(["", *(f"{name}/" for name in questions())])
 
 
 def test_no_link_of_the_site_is_dead(site: Path) -> None:

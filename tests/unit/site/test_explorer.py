@@ -48,6 +48,14 @@ def test_the_page_asks_and_says_what_to_do_where_no_record_names_a_path() -> Non
     assert "<form" in html
 
 
+def test_the_page_says_once_that_decisions_are_shown_at_no_edit() -> None:
+    overlooked = "2 of 2 accepted decisions are shown at no edit"
+    html = page_html([_decision(1), _decision(2)], overlooked)
+    note = html.partition('<p class="orbit-overlooked">')[2].partition("</p>")[0]
+    assert f'<a href="../health/#unscoped">{overlooked}</a>' in note
+    assert "names files" not in note
+
+
 @pytest.mark.parametrize(
     ("files", "example"),
     [

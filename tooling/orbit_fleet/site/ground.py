@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.site import language
+from orbit_registry.site.compiled import use_compiled_templates
 from orbit_registry.site.config import (
     SCRIPTS,
     default_config,
@@ -101,6 +102,7 @@ def _staged(
     base["extra_javascript"] = [SCRIPT, *SCRIPTS]
     words = language.words_for_templates()
     base["extra"] = {"orbit_release": None, "orbit_staged": True, "orbit_words": words}
+    use_compiled_templates(base)
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(overrides())}
     out.write(CONFIG, dumped(staged_config(base, folders, base_url)))
     out.finish()

@@ -20,6 +20,24 @@ from orbit_registry.site.markdown_words import escaped, link
 from orbit_registry.site.urls import safe_segment
 
 AREAS = "areas/"
+_FIRST = (
+    "repositories",
+    "events",
+    "areas",
+    "contradictions",
+    "repeated-decisions",
+    "oldest",
+    "coverage",
+    "states",
+    "inheritance",
+    "overrides",
+    "repeated-learnings",
+    "votes",
+    "members",
+)
+"""Questions in the order in which the navigation has them: what there is, what is decided, how it
+is followed. Others come after these.
+"""
 MOST = 2000
 """Rows of a table; a larger page is slow to open. The pages of repositories have all records."""
 _ON_HOME = 20
@@ -99,7 +117,10 @@ def overview_of(lake: Lake, kinds: KindTable, title: str, names: frozenset[str])
 
 def navigation() -> dict[str, str]:
     """Return the titles of the pages that each page leads to, by their URLs."""
-    return {"": "Home", **{f"{each.name}/": each.title for each in questions().values()}}
+    known = questions()
+    names = [name for name in _FIRST if name in known]
+    names += [name for name in known if name not in names]
+    return {"": "Home", **{f"{name}/": known[name].title for name in names}}
 
 
 def list_pages(overview: Overview) -> Iterator[ListPage]:

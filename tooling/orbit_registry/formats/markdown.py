@@ -52,6 +52,10 @@ ATTRIBUTES = re.compile(
 _HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\u00a0\u202f\u3000\r\n]|\Z)[ \t\u00a0\u202f\u3000]*")
 _CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
 PIPE = re.compile(r"(?<!\\)\|")
+_STOPS = re.compile(r"[\n*<@\[\\\]_`~$]|!(?=\[)|&(?=[#A-Za-z])|:(?=\S)|w(?=ww\.)")
+"""Where a rule for text within lines may begin, and where a label ends. The parser stops at each
+`w` and at signs that begin nothing here, and tries every rule there.
+"""
 _NOT_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -229,6 +233,7 @@ def with_spans(markdown: MarkdownIt) -> MarkdownIt:
     for name, rule in rules.items():
         markdown.inline.ruler.at(name, with_span(rule))
 
+    markdown.inline.terminator_re = _STOPS
     return markdown
 
 

@@ -143,8 +143,19 @@ takes four times as long.
 _FORM_NEEDLES = _grouped(chain.from_iterable(form.needles for form in _FORMS))
 _NAME_NEEDLES = f"(?:{_grouped(_name_ends())}){_NEAR_VALUE}", f"[bB]{_BEARER}"
 """Two patterns: only one that begins with its alternatives is looked for by their first letters."""
-_NAME_PARTS = frozenset({"key", "bearer", *(row["word"].lower() for row in _TABLE["names"])})
-"""What a text in lower case has where a name of a secret value may be in it."""
+
+
+def _name_parts() -> Iterator[str]:
+    """Yield the parts of names of secret values, without those that have another one in them."""
+    parts = {"key", "bearer", *(row["word"].lower() for row in _TABLE["names"])}
+    for part in sorted(parts):
+        others = parts - {part}
+        if not any(other in part for other in others):
+            yield part
+
+
+_NAME_PARTS = tuple(filter(str.isascii, _name_parts()))
+"""What a text of ASCII has, in lower case, where a name of a secret value may be in it."""
 _compiled = cache(re.compile)
 """Patterns are compiled where they are used: few runs need them, and fewer need all."""
 

@@ -30,6 +30,8 @@ _DEFINED = re.compile(
 )
 _IDENTIFIER = re.compile(r"(?<![\w.-])[A-Za-z_$][\w$]*(?:(?:\.|::|-|/)[A-Za-z_$][\w$]*)*")
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z]{2,}[a-z]|[A-Za-z]-[A-Za-z]")
+_JOINED = re.compile(r"[a-z0-9][A-Z]|_")
+"""What a word has that is an identifier outside code too: `retryAfter`, `retry_after`."""
 _PATH = re.compile(
     r"(?<![\w./:-])(?:\./)?(?P<path>(?:[\w@.+-]{1,120}/)+[\w@.+-]{1,120}"
     r"|[\w@+-][\w@.+-]{0,120}\.[a-z]\w{0,7})"
@@ -214,7 +216,9 @@ def _in_text(text: str) -> Iterator[str]:
 
     prose = _LINK.sub(" ", _FENCE.sub("\n", text))
     for sentence in re.split(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[-*|\d])", prose):
-        if _NOT_TAKEN.search(sentence):
+        has_code = "`" in sentence
+        has_joined = _JOINED.search(sentence) is not None
+        if not (has_code or has_joined) or _NOT_TAKEN.search(sentence):
             continue
 
         for span in _CODE_SPAN.finditer(sentence):
@@ -224,8 +228,9 @@ def _in_text(text: str) -> Iterator[str]:
                 if is_name and is_looked_for(name) and name.lower() not in _KEYWORDS:
                     yield name
 
-        for match in _WORD.finditer(_CODE_SPAN.sub(" ", sentence)):
-            if is_looked_for(match[0]) and re.search(r"[a-z0-9][A-Z]|_", match[0]):
+        words = _WORD.finditer(_CODE_SPAN.sub(" ", sentence)) if has_joined else ()
+        for match in words:
+            if _JOINED.search(match[0]) and is_looked_for(match[0]):
                 yield match[0]
 
 

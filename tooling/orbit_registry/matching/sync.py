@@ -285,10 +285,12 @@ def _is_made_from(index: Index, inputs: Inputs) -> bool:
     return index.inputs[0] == inputs.lines[0] and is_whole(index)
 
 
-def inputs_of(workspace: Workspace) -> Inputs:
-    """Read what the index of a workspace is made from."""
+def inputs_of(workspace: Workspace, reading: Reading | None = None) -> Inputs:
+    """Read what the index of a workspace is made from; `reading` is of its records, if a caller
+    has read them for what it answers.
+    """
     stamps = stamps_of(workspace)
-    reading = Reading(workspace)
+    reading = reading or Reading(workspace)
     entries = _entries(reading)
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]

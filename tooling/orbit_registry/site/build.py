@@ -142,9 +142,10 @@ def _build(
 ) -> tuple[SiteResult, dict[str, object]]:
     """Build, and return the result and the row that `_previous_result` reads."""
     from orbit_registry.site.build_steps import prepare, publish
+    from orbit_registry.site.compiled import MKDOCS
     from orbit_registry.site.config import FILE, read_user_config
     from orbit_registry.site.console import MISSING
-    from orbit_registry.site.generate import MKDOCS, generate
+    from orbit_registry.site.generate import generate
 
     workspace = registry.workspace
     cache = workspace.cache_folder / CACHE

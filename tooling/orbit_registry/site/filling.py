@@ -1,6 +1,5 @@
 """Templates of pages: those of a kind, which may come with the repository, and ours."""
 
-import contextlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,11 +19,11 @@ from markupsafe import Markup
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import SHIPPED, Kind
+from orbit_registry.site.compiled import compiled_folder
 from orbit_registry.site.language import capital, counted, digits, word
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.words import chip, record_link
-from orbit_registry.workspace.workspace import is_writable, user_cache
 
 FOLDER = Path(__file__).parent / "templates"
 Prepare = Callable[[Environment], None]
@@ -95,11 +94,7 @@ def _compiled() -> BytecodeCache | None:
     """Return where our templates are once they were compiled, which takes a tenth of a small build;
     None where no file can be written there.
     """
-    folder = user_cache() / "templates"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-
-    is_usable = folder.is_dir() and is_writable(folder)
+    folder = compiled_folder()
     # Of another version the same templates may be compiled with other settings.
     names = f"{stamp_of(__file__)}-%s"
-    return FileSystemBytecodeCache(str(folder), names) if is_usable else None
+    return FileSystemBytecodeCache(folder, names) if folder else None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.compiled import MKDOCS
 from orbit_registry.site.config import digest_of_tree
 from orbit_registry.site.stage import StagedSite
 from orbit_registry.site.stage_config import CONFIG, DOCS
@@ -16,7 +17,7 @@ from orbit_registry.workspace.cache import Cache
 
 COMPLAINT = "SITE393"
 TIMEOUT_SECONDS = 1800
-MKDOCS, PROPERDOCS, ZENSICAL = "mkdocs", "properdocs", "zensical"
+PROPERDOCS, ZENSICAL = "properdocs", "zensical"
 PACKAGES = {
     MKDOCS: "orbit-registry[site]",
     PROPERDOCS: "properdocs mkdocs-materialx",

@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from orbit_registry.matching.routes import Routes
+from orbit_registry.matching.sync import inputs_of
 from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
@@ -200,7 +201,8 @@ def _reach(
     counts.
     """
     publication = context.sources.publication
-    around = surroundings_of(publication.workspace)
+    inputs = inputs_of(publication.workspace, context.registry.reading)
+    around = surroundings_of(publication.workspace, inputs)
     files = [path for path in around.files if not publication.leaves_out(path)]
 
     # The records of the site may lack parts of their scopes, which are not published.

@@ -11,6 +11,7 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site import language
+from orbit_registry.site.compiled import MKDOCS, use_compiled_templates
 from orbit_registry.site.config import (
     HINT,
     MATERIAL,
@@ -64,6 +65,10 @@ def configure(
         "orbit_staged": True,
         "orbit_words": language.words_for_templates(),
     }
+    generator = sources.workspace.config.site.get("generator", MKDOCS)
+    if sources.user_config is None and generator == MKDOCS:
+        use_compiled_templates(base)
+
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     out.write(CONFIG, dumped(staged_config(base, folders, base_url)))
 

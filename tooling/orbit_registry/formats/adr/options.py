@@ -72,7 +72,8 @@ def suggested_options(text: str, span: Span | None = None) -> tuple[RejectedOpti
     document = parse_markdown(text)
     span = span or Span(0, len(text))
     text = span.of(text)
-    chosen = chosen_option(text)
+    choices = list(_CHOSEN.finditer(text))
+    chosen = _choice_in(choices)
     options: list[_Option] = []
     details: list[_Option] = []
     covered: list[Span] = []
@@ -89,7 +90,7 @@ def suggested_options(text: str, span: Span | None = None) -> tuple[RejectedOpti
             options.append(_option(name, _text_of(document, heading.body)))
         elif key == "options" or is_of_rejected:
             listed = _options_in(document, heading.body, is_of_rejected)
-            picked = _picked(listed, chosen, text)
+            picked = _picked(listed, chosen, text, has_choice=bool(choices))
             options += _rejected(listed, picked, is_of_rejected)
         else:
             continue
@@ -102,11 +103,14 @@ def suggested_options(text: str, span: Span | None = None) -> tuple[RejectedOpti
 
 def chosen_option(text: str) -> str:
     """Return what a decision's text names as its choice: `Chosen option: "Redis", because …`."""
-    matches = list(_CHOSEN.finditer(text))
-    if len(matches) != 1:  # of several choices, none is the one
+    return _choice_in(list(_CHOSEN.finditer(text)))
+
+
+def _choice_in(choices: Sequence[re.Match[str]]) -> str:
+    if len(choices) != 1:  # of several choices, none is the one
         return ""
 
-    quoted, bold, words = matches[0].group("quoted", "bold", "plain")
+    quoted, bold, words = choices[0].group("quoted", "bold", "plain")
     name = quoted or bold
     if not name:
         reason = _BECAUSE.search(words)
@@ -221,12 +225,14 @@ def _option(name: str, text: str) -> _Option:
     return _Option(_tidy(bare), number, text, chosen is not None, is_rejected)
 
 
-def _picked(options: Sequence[_Option], chosen: str, text: str) -> list[_Option]:
+def _picked(
+    options: Sequence[_Option], chosen: str, text: str, *, has_choice: bool
+) -> list[_Option]:
     """Return the options that were chosen: those with a mark, else the one that the text names as
     its choice, else those that the first sentence of the decision names, if it does not name all.
     """
     marked = [option for option in options if option.is_chosen]
-    if marked or _CHOSEN.search(text):
+    if marked or has_choice:
         return marked or _like(options, chosen)
 
     first = _SENTENCE.split(section_of(text, "decision").strip(), maxsplit=1)[0]
