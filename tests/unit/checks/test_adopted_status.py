@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.checks.inputs import Files
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
@@ -218,3 +219,26 @@ def test_a_link_tells_two_files_of_one_number_apart(workspace: Path) -> None:
         "Rotate keys",
         "Use SQLite",
     ]
+
+
+def test_unreadable_records_are_read_once_for_all_their_documents(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"ADR-{number:04}" for number in range(1, 31)]
+    adopted(workspace, dict.fromkeys(names, "Accepted"))
+    paths = [workspace / f".orbit/adrs/{name}/adr.yaml" for name in names]
+    for path in paths:
+        path.write_text(f"{path.read_text('utf-8')}status: [\n", "utf-8")
+
+    reads: list[str] = []
+    read = Files.__call__
+
+    def counted(files: Files, path: str) -> str | None:
+        reads.append(path)
+        return read(files, path)
+
+    monkeypatch.setattr(Files, "__call__", counted)
+    codes = [entry.code for entry in Registry.open(workspace).check().diagnostics]
+
+    assert "ORB702" not in codes
+    assert sum(path.endswith("adr.yaml") for path in reads) < 4 * len(names)

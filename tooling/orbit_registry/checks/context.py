@@ -171,6 +171,12 @@ class CheckContext(Inputs):
         return frozenset(names[-2] for names in parts if len(names) > 2 and names[0] == ".orbit")
 
     @cached_property
+    def text_of_broken(self) -> str:
+        """The text of all files with a finding of the readers."""
+        paths = dict.fromkeys(problem.location.path for problem in self.problems)
+        return "\n".join(self.text(path) or "" for path in paths)
+
+    @cached_property
     def sources(self) -> Mapping[str, Source]:
         """Where each record that names a document has its prose, by the record's path."""
         pairs = ((record.path, record.source) for record in self.records if "source" in record.data)

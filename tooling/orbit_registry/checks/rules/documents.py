@@ -138,12 +138,8 @@ def _moved_hint(context: CheckContext, path: str) -> str | None:
 def _unread(context: CheckContext, document: Document, entry: AdrDocument) -> bool:
     """Say whether the record of an entry is there and can't be read: that is the finding then."""
     number = entry.number or ""
-    folder = f"/{sequence_id('ADR-', int(number))}/" if number.isdigit() else None
-    return any(
-        (folder is not None and folder in problem.location.path)
-        or document.path in (context.text(problem.location.path) or "")
-        for problem in context.problems
-    )
+    is_broken = number.isdigit() and sequence_id("ADR-", int(number)) in context.broken
+    return is_broken or document.path in context.text_of_broken
 
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
