@@ -221,18 +221,20 @@ def _cells(header: Header, first: Span) -> Sequence[tuple[str, Span]]:
                 return [("status", cell.span)]
 
         rows = [dict(cells_of_row(table, row)) for row in table.rows[1:]]
-        stated = [row for row in rows if "status" in row and _is_known(header, row["status"])]
-        if len(stated) < len(rows):
-            continue
-
-        def day(row: Mapping[str, Span]) -> str:
-            return read_date(row["date"].of(header.text)) or "" if "date" in row else ""
-
-        if stated:
-            latest = max(reversed(stated), key=day)
+        days = [_day_of_stage(header, row) for row in rows]
+        if rows and all(days):
+            _, latest = max(zip(days, rows, strict=True), key=lambda each: each[0])
             return [(key, cell) for key, cell in latest.items() if key in ("status", "date")]
 
     return ()
+
+
+def _day_of_stage(header: Header, row: Mapping[str, Span]) -> str:
+    """Return the day of a row that states a status and a day; empty for another one."""
+    if "status" not in row or "date" not in row or not _is_known(header, row["status"]):
+        return ""
+
+    return read_date(row["date"].of(header.text)) or ""
 
 
 def _is_known(header: Header, cell: Span) -> bool:

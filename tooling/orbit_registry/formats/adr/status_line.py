@@ -244,7 +244,7 @@ _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _ISO_DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
 _SENTENCE_END = re.compile(r"(?<!\d)[.;!?。；][ \t\r\n]|[。；]")
 _UNTIL = pattern("until")
-_BETWEEN_STAGES = re.compile(r"\s*(?:[,;]|→|->|=>|⇒)\s*(?=[*_]{0,3}[^\W\d_])")
+_BETWEEN_STAGES = re.compile(r"(?:[,;]|→|->|=>|⇒)[ \t]{1,4}(?=[*_]{0,3}[^\W\d_])")
 _DATED_STATUS = pattern("dated_status")
 _FEWEST = 2  # stages of a history
 _BRACKETED = pattern("bracketed")
@@ -300,7 +300,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
 def _parts_of(text: str, span: Span) -> Iterator[Span]:
     start = span.start
     for cut in _BETWEEN_STAGES.finditer(text, span.start, span.end):
-        yield Span(start, cut.start())
+        yield Span(start, start + len(text[start : cut.start()].rstrip()))
         start = cut.end()
 
     yield Span(start, span.end)

@@ -56,6 +56,7 @@ _ENGLISH_STATUSES = word_set("english_statuses")
 _AROUND_KEY = re.compile(r"^\W+|[^\w)]+$")
 _OF_FORM = re.compile(r"(?i)^(?:adr|rfc|kep|tep|decision|proposal|current)[ ]")
 """What a key says of the form that it is in: `ADR Author`."""
+_LONGEST_KEY = 80
 _PAIR = 2  # words for a key, in two languages or of two roles
 
 
@@ -64,6 +65,9 @@ def field_of(key: str) -> str | None:
     """Return the field that a key states: `creation-date` and `creation_date` are the same, and so
     are `Author` and `Author(s)`; of `Status / 状态` the first word that names one counts.
     """
+    if len(key) > _LONGEST_KEY:
+        return None
+
     name = _AROUND_KEY.sub("", re.sub("[-_]", " ", key)).removesuffix("(s)")
     parts = re.split(r"\s*[/&]\s*", name)
     pair = parts if len(parts) == _PAIR else ()

@@ -122,9 +122,11 @@ def _zones_below(
             index == 0 and title is not None and heading.text.casefold() == title.text.casefold()
         ):  # the title again
             yield Span(heading.body.start, _end_of_first(document, inside))
+        elif key in HEADER_KEYS:
+            continue
         elif index == 0 and _has_keys_alone(document, inside):
             yield Span(heading.body.start, _end_of_first(document, inside))
-        elif key not in HEADER_KEYS:
+        else:
             return
 
 
