@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from tests.files import commit, write
 
 from orbit_registry.hook.call import Call
+from orbit_registry.hook.payload import take_prompt
 from orbit_registry.hook.project import project_paths
 
 TABLE: dict[str, Any] = YAML(typ="safe").load(
@@ -47,3 +48,11 @@ def test_a_file_is_matched_by_its_own_path(base: Path, case: dict[str, Any]) -> 
         root = folder
 
     assert project_paths(root, folder, call)[0] == case["paths"]
+
+
+def test_a_prompt_leads_into_no_folder_outside(base: Path) -> None:
+    """One of a network may not answer."""
+    call = Call("UserPromptSubmit", "prompt")
+    take_prompt(call, f"look at {base}/tree/src/a.py and link/a.py")
+
+    assert project_paths(f"{base}/repo", f"{base}/repo", call)[0] == ["src/a.py", "link/a.py"]

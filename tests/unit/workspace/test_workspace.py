@@ -149,3 +149,14 @@ def test_a_path_with_a_zero_byte_is_refused_in_words(workspace_root: Path, path:
 
     with pytest.raises(UsageError, match="zero byte"):
         path_from_root(workspace_root, workspace_root, path)
+
+
+def test_a_link_is_no_folder_of_kinds(tmp_path: Path) -> None:
+    """A change of what it leads to would be none of the project's settings."""
+    setup_workspace(tmp_path, load_kinds())
+    root = tmp_path
+    (tmp_path / "elsewhere").mkdir()
+    (root / ".orbit/kinds").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(ConfigError, match="is a symbolic link"):
+        open_workspace(root)

@@ -206,8 +206,7 @@ def changed_files(
     for path in sorted(changed):
         for row in _table()["files"]:
             name = row["path"]
-            # A link has the name of the folder that it stands for.
-            if path == name.rstrip("/") or (name.endswith("/") and path.startswith(name)):
+            if path == name or (name.endswith("/") and path.startswith(name)):
                 yield Change(f"this change {row['words']}: {path}", _file(path))
 
     keys = {policy.keys_path, head.keys_path}

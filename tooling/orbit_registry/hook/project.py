@@ -115,7 +115,9 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
 
     A word may be a secret, unless such a file exists.
     """
-    paths = _inside(root, folder, call.paths)
+    # A prompt may name any folder, also one of a network that does not answer.
+    is_prompt = bool(call.text)
+    paths = _inside(root, folder, call.paths, is_prompt)
     if not call.paths_are_heuristic:
         for position, path in enumerate(paths):
             if path[-1:] != "/" and is_folder(f"{root}/{path}"):
@@ -125,7 +127,7 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
 
     loggable: list[str] = []
     every: list[str] = []
-    candidates = _inside(root, folder, call.candidate_paths)
+    candidates = _inside(root, folder, call.candidate_paths, is_prompt)
     for position, path in enumerate(paths + candidates):
         state = _lstat(f"{root}/{path}")
         if state is not None:
@@ -140,11 +142,13 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
     return every, loggable
 
 
-def _inside(root: str, folder: str, texts: list[str]) -> list[str]:
+def _inside(root: str, folder: str, texts: list[str], is_prompt: bool) -> list[str]:
     """Return paths as globs see them; a link has two, its own and that of what it leads to."""
     paths: list[str] = []
     for text in texts:
         path = in_project(root, folder, text)
+        if path is None and is_prompt:
+            continue
         if path is not None and not _leads_on(root, path):
             paths.append(path)
             continue
