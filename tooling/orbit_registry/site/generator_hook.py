@@ -1,6 +1,6 @@
 """A hook of MkDocs: the theme's templates are compiled once, not at each run.
 
-MkDocs reads this file alone, so it imports nothing of ours.
+MkDocs reads this file alone, so it imports no other module of the package.
 """
 
 from collections.abc import Mapping
