@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from tests.files import commit, make_workspace, write, write_learning, write_rec
 
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.operations.freshness import renames
+from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
+from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.registry import Registry
 
 Git = Callable[..., str]
@@ -66,6 +69,34 @@ def test_a_name_is_followed(root: Path, git: Git, case: dict[str, Any]) -> None:
 
     Registry.open(root).check(fix=True)
     assert list(getattr(Registry.open(root).get("L-7k3fq").scope, axis)) == case["becomes"]
+
+
+def test_the_files_are_gone_through_once_for_all_records(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(root, "README", "shop/cart.py")
+    for number in range(4):
+        paths = [f"shop/gone{number}.py", f"!shop/away{number}.py", "!shop/cart.py"]
+        write_learning(root, f"7k3f{number}", scope={"paths": paths})
+    commit(root)
+
+    passes: list[Collection[str]] = []
+
+    def counting(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
+        passes.append(texts)
+        return count_matches(texts, files)
+
+    monkeypatch.setattr(renames, "count_matches", counting)
+    registry = Registry.open(root)
+    lost = renames.dangling_names(registry.collection.records, evaluated(registry))
+
+    assert [name for _, name in lost[3].names] == ["shop/gone3.py", "!shop/away3.py"]
+    assert len(lost) == 4
+    assert len(passes) == 2
+
+
+def evaluated(registry: Registry) -> FreshnessReport:
+    return evaluate_freshness(registry.workspace, [*registry.collection.records])
 
 
 def write_decision(root: Path, number: int, **fields: object) -> Path:

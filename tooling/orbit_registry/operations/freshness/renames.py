@@ -407,10 +407,17 @@ def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[Da
     records = [record for record in records if record.phase != "closed"]
     in_checks = _globs_of_checks(records) if state.tracked is not None else {}
     of_checks = count_matches(set().union(*in_checks.values()), state.files)
+    with_dead = [record for record in records if state.dead.get(record.path)]
+    excluding = set(chain.from_iterable(map(_excluding, with_dead)))
+    of_excluding = count_matches(excluding, state.files)
 
     lost: list[DanglingNames] = []
     for record in records:
-        names = [(PATHS, text) for text in _dead_paths(record, state)]
+        names = [(PATHS, text) for text in state.dead.get(record.path, ())]
+        if names:  # what excludes counts with others alone
+            dead = [text for text in _excluding(record) if text not in of_excluding]
+            names += [(PATHS, f"!{text}") for text in dead]
+
         names += [(SYMBOLS, text) for text in state.dead_symbols.get(record.path, ())]
         inputs = (entry.input for entry in fingerprint_inputs(record))
         names += [(INPUTS, name) for name in inputs if name in missing_inputs]
@@ -425,16 +432,9 @@ def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[Da
     return lost
 
 
-def _dead_paths(record: Record, state: FreshnessReport) -> Iterator[str]:
-    """Yield the globs of a scope that match no file; what excludes counts with others alone."""
-    dead = state.dead.get(record.path, ())
-    yield from dead
-
-    excluding = [text for text in record.globs if text.startswith("!")] if dead else []
-    counts = count_matches([text.removeprefix("!") for text in excluding], state.files)
-    for text in excluding:
-        if text.removeprefix("!") not in counts:
-            yield text
+def _excluding(record: Record) -> list[str]:
+    """Return the globs that exclude files from a scope, without their sign."""
+    return [text.removeprefix("!") for text in record.globs if text.startswith("!")]
 
 
 def _globs_of_checks(records: Iterable[Record]) -> Mapping[str, tuple[str, ...]]:
