@@ -75,6 +75,8 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "hook test": {"agent": "claude"},
     "hook uninstall": {"agent": "claude", "dry_run": True},
     "init": {"dry_run": True},
+    "import doc": {"source": "src/a.py", "dry_run": True},
+    "import script": {"source": "src/a.py", "dry_run": True},
     "import records": {"path": Path("docs/adr"), "dry_run": True},
     "learning migrate-layout": {"dry_run": True},
     "leave": {"dry_run": True},
@@ -105,7 +107,9 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "resolve": {"dry_run": True},
     "retire": {"any_ids": ["ADR-0001"], "dry_run": True},
     "retro": {"loop": "L-1"},
-    "run script": {"any_id": "RES-nnnnn"},
+    "record new": {"kind": "learning", "headline": "Close each file"},
+    "record update": {"any_id": "ADR-0001", "fields": {"labels": ["x"]}},
+    "run": {"any_id": "RES-nnnnn"},
     "scope suggest": {"any_ids": ["ADR-0001"]},
     "search": {"query": ["cache"], "tags": ["cache"]},
     "set status": {"status": "deprecated", "any_ids": ["ADR-0001"], "dry_run": True},
@@ -152,7 +156,7 @@ RECORDS = {
     "without a name": "",
 }
 """What is odd about a record, and its id."""
-OF_TOOLS = ("add", "check_text", "run script", "update")
+OF_TOOLS = ("add", "check_text", "update")
 """Operations without a command."""
 OF_AGENTS: Mapping[str, Mapping[str, Any]] = {
     "query": {"sql": ""},
@@ -160,7 +164,7 @@ OF_AGENTS: Mapping[str, Mapping[str, Any]] = {
     "supersede": {"old_id": "ADR-0404", "replacement": "ADR-0002"},
 }
 """Calls that every caller is refused, of operations that answer an agent in another form."""
-BY_AGENTS = ("link", "supersede", "run script")
+BY_AGENTS = ("link", "supersede", "run")
 """Operations that do something else for an agent: it proposes, or may not."""
 VERBS = {"deprecated": "deprecate"}
 """What a person types for a status of a decision."""
@@ -256,11 +260,19 @@ def words_of(operation: Operation, values: Mapping[str, Any]) -> list[str]:
     if operation.name == "set status":
         words = ["adr", VERBS[values["status"]]]
         values = {name: value for name, value in values.items() if name != "status"}
+    elif operation.name.startswith("record "):
+        words = [values.get("kind", "adr"), operation.verb]
     elif not operation.is_command:
         words = ["adr", *words]
     options: list[str] = []
     for argument in operation.arguments():
         value = values.get(argument.name)
+        if isinstance(value, dict):
+            options += [f"--label={label}" for label in value["labels"]]
+            continue
+        if "general" in argument.schema and operation.name.startswith("record "):
+            continue
+
         entries = value if isinstance(value, list) else [value]
         if value is None:
             continue
@@ -383,7 +395,7 @@ def in_mcp(operation: Operation, values: Mapping[str, Any]) -> Mapping[str, Any]
 
 # A script runs for an agent only where configuration and environment allow it.
 @pytest.mark.parametrize(
-    "name", [row.name for row in table.rows() if row.tool and row.name != "run script"]
+    "name", [row.name for row in table.rows() if row.tool and row.name != "run"]
 )
 def test_a_tool_answers_as_python_does(name: str, project: Path, shell: Shell) -> None:
     same_over_mcp(named(name), OF_AGENTS.get(name, CALLS[name]), project, shell)
@@ -442,7 +454,7 @@ def test_every_door_refuses_what_does_not_have_the_form(name: str, shell: Shell)
             assert code == 2
             assert any(word in json.loads(out)["error"] for word in words), out
 
-        if operation.tool and name != "run script":
+        if operation.tool and name != "run":
             error = in_mcp(operation, values)["error"]
             assert f"`{argument.public}" in error
 
@@ -458,7 +470,7 @@ def test_every_door_refuses_an_argument_that_is_not_there(name: str, shell: Shel
         assert code == 2
         assert "'--nope'" in json.loads(out)["error"]
 
-    if operation.tool and name != "run script":
+    if operation.tool and name != "run":
         assert "unknown field `nope`" in in_mcp(operation, values)["error"]
 
 

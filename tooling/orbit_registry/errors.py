@@ -24,7 +24,11 @@
 Problems in users' records are values, not exceptions: see `model.diagnostic`.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+
+LONGEST_WORD = 300
+"""A longer word of a caller's is cut where a message repeats it."""
 
 
 class OrbitError(Exception):
@@ -35,9 +39,14 @@ class OrbitError(Exception):
     def __init__(self, message: str, *, hint: str, next_commands: Sequence[str] = ()) -> None:
         """`next_commands` make sense instead."""
         super().__init__(message)
-        self.message = message
+        self.message = without_long_words(message)
         self.hint = hint
         self.next_commands = next_commands
+
+
+def without_long_words(message: str) -> str:
+    """Return a message whose longest words are cut: a terminal shows what is wrong with them."""
+    return re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][:80]}…", message)
 
 
 class UsageError(OrbitError):

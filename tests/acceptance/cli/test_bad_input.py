@@ -155,3 +155,23 @@ def test_a_glob_without_a_file_has_one_hint_everywhere(
     assert hint in capsys.readouterr().err
     commit(git_repo)
     assert hint in orbit(git_repo, "check")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",),
+        ("list", "--kind"),
+        ("list", "--sort"),
+        ("learning", "update"),
+        ("hook", "install"),
+    ],
+)
+def test_a_message_repeats_no_word_of_any_length(shell: Any, words: tuple[str, ...]) -> None:
+    code, _, err = shell(*words, "x" * 5000)
+    assert code in (1, 2)
+    assert "xxxx…" in err
+    assert len(err) < 1000
+    code, envelope = shell.json(*words, "x" * 5000)
+    assert code in (1, 2)
+    assert len(envelope["error"]) < 1000

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from orbit_loop.pitch import pitch
 from orbit_loop.plan import Sources, capacity, plan_brief
 from orbit_loop.retro import failures
+from orbit_registry.errors import UsageError
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.registry import Registry
 
@@ -158,3 +159,8 @@ def test_a_target_that_was_never_tried_is_no_failed_story(shell: Any) -> None:
     shell("retro", "--loop", "L-1", *(word for each in outcomes for word in ("--outcome", each)))
     (entry,) = shell.data("brief", "--for", "plan")["recent_retros"]
     assert entry["stories_failed"] == 2
+
+
+def test_a_name_without_a_verdict_is_refused(shell: Any) -> None:
+    with pytest.raises(UsageError, match="no verdict on ADR-0001: approve or reject"):
+        Registry.open(shell.root).operations.pitch(name="ADR-0001")

@@ -13,8 +13,8 @@ from orbit_loop.retro.ensure import (
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.inputs import text_from
+from orbit_registry.doors.answers.record_fields import fields_from
 from orbit_registry.doors.answers.table import operation
-from orbit_registry.doors.cli.fields import fields_from
 from orbit_registry.errors import UsageError
 from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
 

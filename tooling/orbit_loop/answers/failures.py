@@ -8,8 +8,8 @@ from orbit_loop.retro import failures
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import Count, Form
 from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.record_fields import evidence_from
 from orbit_registry.doors.answers.table import operation
-from orbit_registry.doors.cli.fields import evidence_from
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import CLEARED, REQUEUED
 from orbit_registry.model.record import Record

@@ -44,6 +44,9 @@ def pitch(
         return _decided(call, name, Review(_line(by), _line(reason)), decision == "approve")
     if decision is not None:
         raise UsageError(f"{decision} what", hint=f"orbit pitch {decision} ADR-0007")
+    if name is not None:
+        hint = f"orbit pitch approve {name}, or orbit pitch reject {name} --reason WHY"
+        raise UsageError(f"no verdict on {name}: approve or reject", hint=hint)
     if by or reason:
         hint = "orbit pitch reject ID --reason WHY"
         raise UsageError("--by and --reason belong to a verdict", hint=hint)

@@ -2,20 +2,23 @@
 
 import json
 import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from orbit_registry.doors.cli.fields import (
-    add_options,
+from orbit_registry.doors.answers.arguments import Argument
+from orbit_registry.doors.answers.record_fields import (
+    changed_edit,
     evidence_from,
     fields_from,
-    merged_edit,
+    part_arguments,
     setting_from,
-    update_options,
 )
+from orbit_registry.doors.answers.table import by_method
+from orbit_registry.doors.cli.operations import parameter_of
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.kind import Kind, load_kinds
@@ -26,41 +29,60 @@ LEARNING = load_kinds()["learning"]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
-def values(options: list[click.Option], *arguments: str) -> dict[str, Any]:
-    command = click.Command("x", params=list(options), callback=lambda **values: values)
+def parts(method: str, kind: Kind) -> list[Argument]:
+    operation = by_method(method)
+    assert operation is not None
+    arguments = operation.arguments(kind)
+    return [part for each in arguments for part in part_arguments(each, kind)]
+
+
+def fields(method: str, *arguments: str) -> dict[str, dict[str, object]]:
+    """Return the fields that the options of a learning's command make, by argument."""
+    options = [each for each in parts(method, LEARNING) if "part_of" in each.schema]
+    params = [parameter_of(each, LEARNING) for each in options]
+    command = click.Command("x", params=params, callback=lambda **values: values)
     values: dict[str, Any] = command.main(list(arguments), standalone_mode=False)
-    return values
+
+    made: dict[str, dict[str, object]] = {}
+    for whole in ("fields", "removed"):
+        of_whole = [each for each in options if each.schema["part_of"] == whole]
+        made[whole] = fields_from(LEARNING, {each.public: values[each.name] for each in of_whole})
+
+    return made
+
+
+def edit(*arguments: str) -> Callable[[dict[str, object]], Mapping[str, object]]:
+    return changed_edit(**fields("record_update", *arguments))
 
 
 @each_kind
 def test_no_option_stands_for_two_fields(kind: Kind) -> None:
-    for options in (add_options(kind), update_options(kind)):
-        flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
+    for method in ("record_new", "record_update"):
+        flags: list[str] = []
+        for part in parts(method, kind):
+            if "part_of" in part.schema:
+                flags += [flag for words in part.flags for flag in words.split("/")]
+
         assert len(flags) == len(set(flags))
         assert not {"--id", "--uid", "--status", "--created-at", "--supersedes"} & set(flags)
 
 
 def test_options_become_fields() -> None:
-    assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {
-        "summary": "Leap"
-    }
-    result = fields_from(
-        LEARNING,
-        values(
-            add_options(LEARNING),
-            *shlex.split(
-                "--summary Leap --confidence high --procedural --priority 7 --context a "
-                "--context b --path src/**"
-            ),
-            *shlex.split(
-                "--tag t --label l --evidence file:src/x.py:12 --legacy-id old/1 "
-                "--distinct-from L-00000"
-            ),
-            *("--set", "project=site", "--set", "x-own={a: [1]}"),
+    assert fields("record_new", "--summary", "Leap")["fields"] == {"summary": "Leap"}
+    made = fields(
+        "record_new",
+        *shlex.split(
+            "--summary Leap --confidence high --procedural --priority 7 --context a "
+            "--context b --path src/**"
         ),
+        *shlex.split(
+            "--tag t --label l --evidence file:src/x.py:12 --legacy-id old/1 "
+            "--distinct-from L-00000"
+        ),
+        *("--set", "project=site", "--set", "x-own={a: [1]}"),
     )
 
-    assert result == {
+    assert made["fields"] == {
         "summary": "Leap",
         "confidence": "high",
         "procedural": True,
@@ -112,7 +134,7 @@ HELD: dict[str, Any] = {
     ],
 )
 def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str, Any]) -> None:
-    result = merged_edit(LEARNING, values(update_options(LEARNING), *arguments))(dict(HELD))
+    result = edit(*arguments)(dict(HELD))
 
     expected = {**HELD, **changed}
     assert result == {name: value for name, value in expected.items() if value is not None}
@@ -129,29 +151,23 @@ def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str
 )
 def test_removing_what_is_not_there_names_what_is(option: str, name: str, words: str) -> None:
     """A slip is not passed over as if it were done."""
-    edit = merged_edit(LEARNING, values(update_options(LEARNING), option, name))
-
     with pytest.raises(RefusedError) as caught:
-        edit({**HELD, "evidence": [{"kind": "task", "reference": "T-1"}]})
+        edit(option, name)({**HELD, "evidence": [{"kind": "task", "reference": "T-1"}]})
     assert name in caught.value.message
     assert words in str(caught.value.hint)
 
 
 def test_evidence_is_removed_by_what_it_names() -> None:
-    edit = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-path", "x"))
-    assert edit({"summary": "Leap", "scope": {"paths": ["x"]}}) == {"summary": "Leap"}
-    current = {
+    without = edit("--remove-path", "x")({"summary": "Leap", "scope": {"paths": ["x"]}})
+    assert without == {"summary": "Leap"}
+    current: dict[str, object] = {
         "evidence": [
             {"kind": "task", "reference": "T-1", "x-note": "n"},
             {"kind": "file", "reference": "a:1"},
         ]
     }
-    entry = merged_edit(
-        LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1")
-    )(current)
-    none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(
-        dict(entry)
-    )
+    entry = edit("--remove-evidence", "task:T-1")(current)
+    none = edit("--remove-evidence", "file:a:1")(dict(entry))
 
     assert entry == {"evidence": [{"kind": "file", "reference": "a:1"}]}
     assert none == {}
@@ -175,7 +191,7 @@ def test_a_reference_may_hold_colons() -> None:
     ],
 )
 def test_a_setting_is_a_field_and_yaml(text: str, setting: tuple[str, object]) -> None:
-    assert setting_from(load_kinds()["learning"], text) == setting
+    assert setting_from(text) == setting
 
 
 def test_control_characters_are_shown_not_sent() -> None:

@@ -19,6 +19,7 @@ from orbit_registry.doors.answers.call import Caller
 from orbit_registry.doors.cli.main import run
 from orbit_registry.doors.mcp import prompts
 from orbit_registry.doors.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
+from orbit_registry.doors.mcp.operations import spoken_as_calls
 from orbit_registry.doors.mcp.server import listed_tool as as_listed
 from orbit_registry.doors.mcp.server import open_registry
 from orbit_registry.doors.mcp.tools import ALIASES, PREFIX, available_tools, listed_tools
@@ -524,6 +525,25 @@ def test_show_takes_the_name_of_a_chunk(
     assert "| ## Part rollback\n" in output.text
     assert "## Part start" not in output.text
     assert f"{hit['id']}#part-rollback" in call("show", id=f"{hit['id']}#part-rolback").text
+
+
+def test_a_hint_names_tools_and_leaves_a_person_the_command(call: Call, root: Path) -> None:
+    last = data(call("match", paths=["src/a.py"]))["matches"][-1]["id"]
+    assert run(["-C", str(root), "learning", "retire", last, "--yes"]) == 0
+
+    refused = call("vote", id=last, task="T-1").structured["hint"]
+    assert refused == '`list {"kind": "learning", "phases": ["live"]}` lists those that do'
+    hints = {
+        "`orbit show L-1`": '`show {"id": "L-1"}`',
+        "`orbit learning vote L-1 --task T`": '`vote {"id": "L-1", "task": "T"}`',
+        "a person runs `orbit adr supersede ADR-1 --with ADR-2`": "",
+        "`orbit list --all` shows the ids there are": "",
+        "`orbit fleet show L-1`": "",
+        "`orbit accept L-1`": "",
+    }
+    assert {hint: spoken_as_calls(hint) for hint in hints} == {
+        hint: spoken or hint for hint, spoken in hints.items()
+    }
 
 
 def test_a_tools_change_is_indexed_before_its_answer(call: Call, root: Path) -> None:

@@ -23,10 +23,10 @@ class Answer:
     `next` are commands that make sense now. `notes` are for a person alone, after the text,
     as `remarks` are, which are not printed below JSON. `warned` are diagnostics
     that a text names first, on standard error. If not
-    `ok`, a command ends with 1. `refused` are the parts of a call that were refused. `paths` and
-    `record_ids` are what it is about: over MCP, more records for those paths are added. `is_block`:
-    the text is a block of `hook.render`, already safe, whose marks must stay. `stream` has what
-    comes later, as data and text: a command prints that alone, one entry after the other.
+    `ok`, a command ends with `exit_code`. `refused` are the parts of a call that were refused.
+    `paths` and `record_ids` are what it is about: over MCP, more records for those paths are added.
+    `is_block`: the text is a block of `hook.render`, already safe, whose marks must stay. `stream`
+    has what comes later, as data and text: a command prints that alone, one entry after the other.
     """
 
     data: object
@@ -37,6 +37,7 @@ class Answer:
     diagnostics: Sequence[Diagnostic] = ()
     warned: Sequence[Diagnostic] = ()
     ok: bool = True
+    exit_code: int = 1
     refused: Sequence[OrbitError] = ()
     paths: Sequence[str] = ()
     record_ids: Sequence[str] = ()

@@ -42,6 +42,18 @@ DOCUMENTS = Form(documents=True)
 """Marks an argument that the command of a kind without documents does not take."""
 OF_FILES = Form(of_files=True)
 """Marks an argument that the command of a kind with documents does not take."""
+VOTED = Form(voted=True)
+"""Marks an argument that only the command of a kind with votes takes."""
+OF_RECORDS = Form(of_records=True)
+"""Marks an argument that the help of a kind does not list if its text is no field of the record."""
+NEW, CHANGED, REMOVED, SHARED = (
+    Form(parts=parts) for parts in ("new", "changed", "removed", "shared")
+)
+"""Mark fields of a record. The command line has an option for each: those of the kind's schema for
+a new record, the same to change, entries that a list loses, or only what every kind has.
+"""
+EAGER = Form(eager=True)
+"""Marks an option that decides what else is required."""
 TOOL = Form(tool=True)
 """Marks an argument that only a tool takes."""
 FieldValues = Annotated[Mapping[str, object], Form(type="object")]
@@ -49,7 +61,7 @@ FieldValues = Annotated[Mapping[str, object], Form(type="object")]
 EARLIER = Form(hidden=True)
 """Marks an earlier flag: the command takes it, and its help does not list it."""
 
-PUBLISHED = frozenset(("type", "enum", "items", "minimum", "maximum", "format"))
+PUBLISHED = frozenset(("type", "enum", "items", "minimum", "exclusiveMinimum", "maximum", "format"))
 """What is published of a form: the rest says which command has it, and what a path must be."""
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -95,9 +107,11 @@ def arguments_of(function: Callable[..., Any], words: Words, kind: Kind | None) 
     if kind is None:
         return arguments
 
-    arguments = [each for each in arguments if "general" not in each.schema]
-    withheld = "of_files" if kind.in_document else "documents"
-    return [each for each in arguments if withheld not in each.schema]
+    withheld = {"general", "of_files" if kind.in_document else "documents"}
+    if not kind.voted:
+        withheld.add("voted")
+
+    return [each for each in arguments if withheld.isdisjoint(each.schema)]
 
 
 def form_of(arguments: Sequence[Argument]) -> dict[str, Any]:
@@ -219,8 +233,8 @@ def _argument(
 
     is_single = schema.get("type") != "array"
     public = name
-    if is_single and is_placed and written.metavar.strip("[].").isupper():
-        public = written.metavar.strip("[].").lower()
+    if is_single and is_placed and written.metavar.strip("[].{}").isupper():
+        public = written.metavar.strip("[].{}").lower()
     elif is_single and written.flags:
         public = written.flags[-1].lstrip("-").partition("/")[0].replace("-", "_")
 

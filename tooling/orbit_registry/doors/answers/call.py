@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import escaped_line
@@ -64,6 +64,12 @@ class Person(Protocol):
     def answer(self, question: str, usual: str | None = None) -> str:
         """Ask for a line of text; no answer is the `usual` one."""
 
+    def choice(self, question: str, choices: Sequence[str], usual: str) -> str:
+        """Ask for one of some words; no answer is the `usual` one."""
+
+    def stop(self) -> NoReturn:
+        """End the call, as the person wants it."""
+
 
 Progress = Callable[[str, int, int], None]
 """Takes the name of a step, how much of it is done and how much there is."""
@@ -73,6 +79,15 @@ Progress = Callable[[str, int, int], None]
 def unseen() -> Iterator[Progress]:
     """Yield a progress that no one sees."""
     yield lambda step, done, of: None
+
+
+Edited = Callable[[Workspace, str, str], contextlib.AbstractContextManager[tuple[str, str]]]
+"""Opens a text, by a name, in an editor, and yields the result and the path of the copy."""
+
+
+def no_editor(workspace: Workspace, name: str, text: str) -> NoReturn:
+    """Refuse to open an editor."""
+    raise UsageError("only the command line opens an editor", hint="give the fields")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +104,7 @@ class Call:
     caller: Caller | None = None
     form: str = "json"
     progress: Callable[[], contextlib.AbstractContextManager[Progress]] = unseen
+    edited: Edited = no_editor
 
     @property
     def registry(self) -> Registry:

@@ -10,7 +10,7 @@ from orbit_registry.doors.answers.table import operation
 from orbit_registry.registry import Registry
 
 
-@operation("import", job="Set up", is_group=True)
+@operation("import", job="Set up", is_group=True, usual="records")
 def import_group(call: Call) -> None:
     """Adopt existing decisions, or files as resources.
 

@@ -15,6 +15,11 @@ def any_kind(_: Kind) -> bool:
     return True
 
 
+def in_record(kind: Kind) -> bool:
+    """Return whether the text of a kind's records is a field of them."""
+    return kind.in_record
+
+
 def is_voted(kind: Kind) -> bool:
     """Return whether records of a kind have votes."""
     return kind.voted

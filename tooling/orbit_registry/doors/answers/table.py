@@ -36,7 +36,8 @@ class Operation:
     `line` its words there, if they are not the first line of its help. Where `of_kind` says yes,
     `orbit KIND name` does it for that kind alone. `tool` is its name over MCP. `lists`: it reads
     records, so a note says which ones could not be read. No list has it if it `is_hidden`. A group
-    (`is_group`) runs nothing: the names of its commands begin with its name. `formats` are those of
+    (`is_group`) runs nothing: the names of its commands begin with its name, and its `usual` one
+    runs where none is named. `formats` are those of
     its answer at the command line, none if it serves; `call.form` is the one that is wanted.
     """
 
@@ -46,6 +47,7 @@ class Operation:
     line: str = ""
     is_command: bool = True
     is_group: bool = False
+    usual: str = ""
     is_hidden: bool = False
     of_kind: OfKind | None = None
     tool: str = ""

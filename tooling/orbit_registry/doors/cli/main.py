@@ -18,7 +18,13 @@ from orbit_registry.doors.answers.table import commands
 from orbit_registry.doors.cli.encoding import restart_in_utf8, set_streams
 from orbit_registry.doors.cli.help import finished
 from orbit_registry.doors.cli.writer import give, say
-from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
+from orbit_registry.errors import (
+    OrbitError,
+    UsageError,
+    WriteError,
+    did_you_mean,
+    without_long_words,
+)
 from orbit_registry.formats.untrusted import json_text
 from orbit_registry.seams import add, extras, kind_folders, load
 
@@ -33,7 +39,7 @@ KINDS = Path(__file__).parents[2] / "kinds"
 JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Set up": {
         "init": ("", ""),
-        "import": ("resources:import_group", "Adopt existing decisions, or files as resources."),
+        "import": ("", ""),
         "hook": ("", ""),
         "mcp": ("mcp:group", "Serve records to agents over MCP."),
         "export": ("", ""),
@@ -49,7 +55,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "link": ("", ""),
         "unlink": ("", ""),
         "scope": ("", ""),
-        "run": ("resources:run_command", "Run a reviewed script that is a resource."),
+        "run": ("", ""),
         "refresh": ("", ""),
     },
     "Review": {
@@ -418,6 +424,7 @@ def run(arguments: list[str]) -> int:
         return 0
     except click.ClickException as error:
         message, hint = _click_error(error)
+        message = without_long_words(message)
         _print_error(message, _dash_hint(error, arguments) or hint, as_json=as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from orbit_registry.doors.answers.answer import Answer, answer_of
-from orbit_registry.doors.answers.arguments import Argument, arguments_of, refuse_paths
+from orbit_registry.doors.answers.arguments import Argument, refuse_paths
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.kinds import Verb, verbs_of
 from orbit_registry.doors.answers.table import Operation, Row, commands, rows
-from orbit_registry.doors.answers.words import words_of
 from orbit_registry.doors.cli.help import finished
 from orbit_registry.doors.cli.output import (
+    edited_text,
     emit,
     format_option,
     open_registry,
@@ -55,6 +56,23 @@ class Terminal:
         """Ask for a line of text; no answer is the `usual` one."""
         return str(click.prompt(question, default=usual, err=True))
 
+    def choice(self, question: str, choices: Sequence[str], usual: str) -> str:
+        """Ask for one of some words; no answer is the `usual` one."""
+        form = click.Choice(choices)
+        return str(click.prompt(question, default=usual, type=form, show_choices=False, err=True))
+
+    def stop(self) -> NoReturn:
+        """End the call, as the person wants it."""
+        raise click.exceptions.Exit(1)
+
+
+class _RequiredUnlessEdited(click.Option):
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value; where an editor is asked for, none is one too."""
+        if ctx.params.get("editor"):
+            return None if self.value_is_missing(value) else self.type_cast_value(ctx, value)
+        return super().process_value(ctx, value)
+
 
 def command_of(
     operation: Operation, kind: Kind | None = None, verb: Verb | None = None
@@ -62,6 +80,13 @@ def command_of(
     """Return the command of an operation, or that of one kind; for a verb, with its status."""
     arguments = operation.arguments(kind)
     arguments = [each for each in arguments if "tool" not in each.schema]
+    if any("parts" in each.schema for each in arguments):
+        # The readers of YAML, which `list` does without.
+        from orbit_registry.doors.answers.record_fields import part_arguments
+
+        parts = (part_arguments(each, kind) for each in arguments)
+        arguments = [*chain.from_iterable(parts)]
+
     fixed: Mapping[str, Any] = {}
     if verb is not None:
         arguments = [_of_verb(each, verb) for each in arguments if verb.takes(each.name)]
@@ -91,7 +116,10 @@ def _of_verb(argument: Argument, verb: Verb) -> Argument:
 def table_command(name: str) -> click.Command:
     """Return the command `orbit NAME`, with those below it where it is a group."""
     operation = commands()[name].load()
-    return TableGroup(name, operation.words.help) if operation.is_group else command_of(operation)
+    if operation.is_group:
+        return TableGroup(name, operation.words.help, usual=operation.usual)
+
+    return command_of(operation)
 
 
 class TableGroup(click.Group):
@@ -99,9 +127,18 @@ class TableGroup(click.Group):
     is made, and its module imported, when it is wanted.
     """
 
-    def __init__(self, name: str, words: str, kind: Kind | None = None) -> None:
+    def __init__(self, name: str, words: str, kind: Kind | None = None, usual: str = "") -> None:
         super().__init__(name, help=words, no_args_is_help=True)
         self.kind = kind
+        self.usual = usual
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return the remaining arguments, with the usual command where none is named."""
+        names = {*self.list_commands(ctx), *self.get_help_option_names(ctx)}
+        if self.usual and args and args[0] not in names:
+            args = [self.usual, *args]
+
+        return super().parse_args(ctx, args)
 
     @cached_property
     def verbs(self) -> Mapping[str, Verb]:
@@ -159,8 +196,20 @@ def _run(
     **values: Any,
 ) -> None:
     call = call_of(kind, output)
-    chosen = {argument.name: values[argument.name] for argument in arguments}
-    refuse_paths(arguments, chosen)
+    refuse_paths(arguments, values)
+    chosen: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
+    for argument in arguments:
+        whole = argument.schema.get("part_of")
+        if whole is None:
+            chosen[argument.name] = values[argument.name]
+        else:
+            parts.setdefault(whole, {})[argument.public] = values[argument.name]
+
+    if parts:
+        from orbit_registry.doors.answers.record_fields import fields_from  # as above
+
+        chosen |= {whole: fields_from(kind, entries) for whole, entries in parts.items()}
 
     answer = answer_of(operation.run(call, **fixed, **chosen))
     if operation.lists and output == "json":
@@ -186,7 +235,14 @@ def call_of(kind: Kind | None, output: str) -> Call:
     """Return the call of a command: its registry is opened when it is wanted."""
     # A question goes to standard error, so the answer itself may go into a pipe.
     person = Terminal() if output == "text" and sys.stdin.isatty() else None
-    return Call(cache(open_registry), kind, person, form=output, progress=progress_display)
+    return Call(
+        cache(open_registry),
+        kind,
+        person,
+        form=output,
+        progress=progress_display,
+        edited=edited_text,
+    )
 
 
 def print_answer(answer: Answer, output: str) -> None:
@@ -216,13 +272,14 @@ def print_answer(answer: Answer, output: str) -> None:
         diagnostics=answer.diagnostics,
         notes=[*remarks, *answer.notes],
         ok=answer.ok,
+        exit_code=answer.exit_code,
     )
 
 
 def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Parameter:
     """Return the option or argument of the command line."""
     if not argument.flags:
-        return _placed(argument)
+        return _placed(argument, kind)
 
     form: Any = {"type": _click_type(argument.schema)}
     if argument.schema["type"] == "boolean":
@@ -236,25 +293,27 @@ def parameter_of(argument: Argument, kind: Kind | None = None) -> click.Paramete
     elif not argument.required:
         form["default"] = argument.default
 
-    return click.Option(
+    # A field's description is a text of the kind, and may have braces.
+    is_field = "part_of" in argument.schema
+    is_hidden = "hidden" in argument.schema
+    if kind is not None and not kind.in_record:
+        is_hidden |= "of_records" in argument.schema
+
+    make = _RequiredUnlessEdited if is_field and argument.required else click.Option
+    return make(
         [*argument.flags, argument.name],
         required=argument.required,
         show_default=argument.default not in (None, "", (), False),
         metavar=argument.metavar or None,
-        help=filled(argument.help, kind),
-        hidden="hidden" in argument.schema,
+        help=(argument.help or None) if is_field else filled(argument.help, kind),
+        hidden=is_hidden,
+        is_eager="eager" in argument.schema,
         **form,
     )
 
 
-def options_of(function: Callable[..., Any], kind: Kind) -> list[click.Parameter]:
-    """Return the options that the signature and the docstring of a function declare."""
-    declared = arguments_of(function, words_of(function.__doc__ or ""), kind)
-    return [parameter_of(argument, kind) for argument in declared]
-
-
-def _placed(argument: Argument) -> click.Argument:
-    metavar = argument.metavar or None
+def _placed(argument: Argument, kind: Kind | None) -> click.Argument:
+    metavar = filled(argument.metavar, kind) or None
     if "enum" in argument.schema and "|" not in argument.metavar:
         metavar = f"{{{' | '.join(argument.schema['enum'])}}}"
 
@@ -284,7 +343,9 @@ def _click_type(schema: Mapping[str, Any]) -> Any:
     if schema.get("format") == "path":
         return click.Path(path_type=Path)
     if schema["type"] == "number":
-        return click.FloatRange(schema.get("minimum"), schema.get("maximum"))
+        above = schema.get("exclusiveMinimum")
+        least = schema.get("minimum", above)
+        return click.FloatRange(least, schema.get("maximum"), min_open=above is not None)
     return str
 
 
@@ -311,5 +372,10 @@ def filled(text: str, kind: Kind | None, **words: str) -> str:
     if kind.numbering == "sequence":
         example_id = sequence_id(kind.prefix, EXAMPLE_NUMBER)
 
-    words = {"id": example_id, "prose": kind.prose, **words}
+    words = {"id": example_id, "prose": kind.prose, "HEADLINE": kind.headline.upper(), **words}
+    if "{required}" in text:
+        from orbit_registry.doors.answers.record_fields import required_words  # as above
+
+        words["required"] = required_words(kind)
+
     return text.format(kind=kind.name, a_kind=kind.with_article, kinds=kind.labels.lower(), **words)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.doors.answers.call import Call
-from orbit_registry.doors.answers.notes import visibility_of as notes_on_visibility
 from orbit_registry.doors.cli.writer import give, say
 from orbit_registry.doors.render.records import unread_text
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.formats.untrusted import escaped_line, json_text
+from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
-from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import LEGACY_LAYOUT
 from orbit_registry.workspace.author import acting_role
@@ -25,7 +22,7 @@ from orbit_registry.workspace.files import inside, read_text, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.matching.visibility import Visibility
+    pass
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -156,76 +153,22 @@ def open_registry() -> Registry:
     return registry
 
 
-def may_ask(output: str, yes: bool = False) -> bool:
-    """Say whether a person at a terminal can be asked."""
-    return (
-        output == "text"
-        and not yes
-        and not os.environ.get("CI")
-        and sys.stdin.isatty()
-        and sys.stdout.isatty()
-    )
-
-
 def print_notes(notes: Sequence[str]) -> None:
     """Print notes below an answer on standard error."""
     for text in notes:
         say(text, err=True)
 
 
-def visibility_of(registry: Registry, records: Sequence[Record]) -> Mapping[str, Visibility]:
-    """Return where agents are shown some records, by path; empty where that can't be said.
-
-    What a command has written stays written, whatever git answers.
-    """
-    judged, notes = notes_on_visibility(registry, records)
-    print_notes(notes)
-    return judged
-
-
-def visibility_text(judged: Mapping[str, Visibility], record: Record) -> str:
-    """Return the lines on where a record is shown, to follow its own; empty if its kind or status
-    says it.
-    """
-    if record.path not in judged or judged[record.path].is_obvious:
-        return ""
-
-    return "".join(f"\n  {line}" for line in judged[record.path].lines())
-
-
-def visibility_data(judged: Mapping[str, Visibility], record: Record) -> dict[str, object]:
-    """Return the field of JSON that says where a record is shown."""
-    return {"visibility": judged[record.path].as_data() if record.path in judged else None}
-
-
-def print_note(message: str) -> None:
-    """Print a note on standard error."""
-    say(f"note: {escaped_line(message)}", err=True)
-
-
-def from_root(registry: Registry, path: str) -> str:
-    """Return a path, given from the current folder, from the workspace's root; "" is the root
-    itself.
-
-    Links in its parent folders are resolved; it need not exist. A folder that exists ends with "/".
-    """
-    return Call(lambda: registry).path(path)
-
-
-def edited_path(workspace: Workspace, name: str) -> str:
-    """Return the path from the root of the copy that an editor opens; agents have their own."""
-    whose = "agent/" if acting_role() == "agent" else ""
-    return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
-
-
 @contextlib.contextmanager
-def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
-    """Open a copy of a text in $VISUAL or $EDITOR and yield the result.
+def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[tuple[str, str]]:
+    """Open a copy of a text in $VISUAL or $EDITOR and yield the result, and the path of the copy.
 
     If the body of the `with` refuses the text, the copy stays, the error names it, and the next
     edit of `name` continues with it.
     """
-    relative = edited_path(workspace, name)
+    # Agents have copies of their own.
+    whose = "agent/" if acting_role() == "agent" else ""
+    relative = f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
     copy = inside(workspace.root, relative)
     copy.parent.mkdir(parents=True, exist_ok=True)
 
@@ -243,7 +186,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
         raise UsageError(f"the editor can't be used: {error}", hint=hint) from None
 
     try:
-        yield read_text(copy)
+        yield read_text(copy), relative
     except OrbitError as error:
         hint = f"{error.hint}; " if error.hint else ""
         notice = f"your text is kept in {relative}"

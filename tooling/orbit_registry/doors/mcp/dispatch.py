@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import refuse_values
 from orbit_registry.doors.answers.call import Caller
+from orbit_registry.doors.mcp.operations import spoken_as_calls
 from orbit_registry.doors.mcp.tool import (
     LONGEST,
     Arguments,
@@ -66,7 +67,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
     except UnknownToolError:
         raise
     except OrbitError as error:
-        return refusal(error.message, error.hint)
+        return refusal(error.message, spoken_as_calls(error.hint))
     except Exception as error:  # noqa: BLE001 - the server's boundary, as `cli.main` is the command line's
         traceback.print_exc()
         failure = f"orbit failed: {type(error).__name__}: {error}"

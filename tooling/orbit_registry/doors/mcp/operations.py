@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 from orbit_registry.doors.answers.answer import Answer, answer_of
 from orbit_registry.doors.answers.arguments import PUBLISHED, Argument
 from orbit_registry.doors.answers.call import Call, Caller
-from orbit_registry.doors.answers.table import Operation, Row, rows
+from orbit_registry.doors.answers.table import Operation, Row, commands, rows
 from orbit_registry.doors.mcp.tool import Arguments, Tool
 from orbit_registry.registry import Registry
 
@@ -93,23 +94,50 @@ def _calls(commands: Sequence[str]) -> list[str]:
     return [call for call in calls if call]
 
 
+def spoken_as_calls(hint: str) -> str:
+    """Return a hint that names the tools which do what its commands do; what a person is to run
+    stays a command.
+    """
+
+    def spoken(quoted: re.Match[str]) -> str:
+        return f"`{_call(quoted[1]) or quoted[1]}`"
+
+    return re.sub(r"(?<!a person runs )`(orbit [^`]+)`", spoken, hint)
+
+
 def _call(command: str) -> str:
+    """Return the call of a tool that does what a command does; empty if no tool does."""
+    tools = operations_with_tools()
     words = shlex.split(command)[1:]
-    row = operations_with_tools().get(words[0]) if words else None
+    kind = ""
+    if len(words) > 1 and words[0] not in commands():
+        of_kind = tools.get(words[1])
+        if of_kind is not None and of_kind.is_of_kinds:
+            kind, words = words[0], words[1:]
+
+    row = tools.get(words[0]) if words else None
     if row is None:
         return ""
 
-    operation = row.load()
-    arguments = operation.arguments()
+    arguments = row.load().arguments()
     flags: dict[str, Argument] = {}
     for argument in arguments:
         flags |= dict.fromkeys(argument.flags, argument)
 
     placed = [argument for argument in arguments if not argument.flags]
-    parameters: dict[str, str] = {}
+    parameters: dict[str, object] = {}
+    if kind and any(argument.public == "kind" for argument in arguments):
+        parameters["kind"] = kind
+        placed = [argument for argument in placed if argument.public != "kind"]
+
     rest = iter(words[1:])
     for word in rest:
-        argument = flags.get(word) or placed.pop(0)
-        parameters[argument.public] = next(rest, "") if word in flags else word
+        is_flag = word in flags
+        if not (is_flag or placed) or (is_flag and flags[word].schema["type"] == "boolean"):
+            return ""
+
+        argument = flags[word] if is_flag else placed.pop(0)
+        value = next(rest, "") if is_flag else word
+        parameters[argument.public] = [value] if is_flag and argument.is_list else value
 
     return f"{row.tool} {json.dumps(parameters, ensure_ascii=False)}"

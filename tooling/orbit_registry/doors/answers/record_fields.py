@@ -1,11 +1,10 @@
-"""Options made from a kind's schema, and record fields made from options."""
+"""The fields of a kind's records as arguments of its commands, and the fields that values make."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import click
-
+from orbit_registry.doors.answers.arguments import Argument
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
@@ -22,44 +21,6 @@ MANAGED = FIXED | {
     "title",
     "reviewed_at",
 }  # fields that have options of their own, or none
-
-
-class _RequiredUnlessEdited(click.Option):
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value; where an editor is asked for, none is one too."""
-        if ctx.params.get("editor"):
-            return None if self.value_is_missing(value) else self.type_cast_value(ctx, value)
-        return super().process_value(ctx, value)
-
-
-def add_options(kind: Kind) -> list[click.Option]:
-    """Return the options of `add`: the headline, each field of the schema, scope,
-    evidence, labels.
-    """
-    required = set(kind.schema.document["required"]) - {
-        kind.headline
-    }  # that may be an argument, or asked for
-    options = [_field_option(kind, name, name in required) for name in _field_names(kind)]
-    return [option for option in options if option is not None] + shared_options()
-
-
-def update_options(kind: Kind) -> list[click.Option]:
-    """Return the options of `update`: the same fields, none required, and removals from lists."""
-    options = [_field_option(kind, name, required=False) for name in _field_names(kind)]
-    removals = [
-        click.Option(
-            [f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Remove one ({field})."
-        )
-        for name, metavar, field in _LISTS
-    ]
-
-    return (
-        [option for option in options if option is not None]
-        + shared_options(adding=True)
-        + removals
-    )
-
-
 _LISTS = (
     ("path", "GLOB", "scope.paths"),
     ("tag", "TAG", "scope.tags"),
@@ -82,31 +43,48 @@ _HELP = {
 }
 
 
-def shared_options(*, adding: bool = False) -> list[click.Option]:
-    """Return the options that every kind has; with `adding`,
-    `--add-path` says the same as `--path`.
+def part_arguments(argument: Argument, kind: Kind | None) -> Iterator[Argument]:
+    """Yield the options that express an argument whose value is fields of a record; any other
+    argument unchanged.
     """
-    options = []
-    for name, metavar, _ in _LISTS:
-        flags = [f"--add-{name}", f"--{name}"] if adding else [f"--{name}"]
-        options.append(
-            click.Option(
-                [*flags, name.replace("-", "_")], multiple=True, metavar=metavar, help=_HELP[name]
-            )
-        )
+    parts = argument.schema.get("parts")
+    if parts is None:
+        yield argument
+        return
 
-    return [
-        *options,
-        click.Option(
-            ["--semantic-seed"], metavar="TEXT", help="More words by which search finds it."
-        ),
-        click.Option(
-            ["--set", "settings"],
-            multiple=True,
-            metavar="FIELD=YAML",
-            help="Any other field, as YAML.",
-        ),
-    ]
+    if kind is not None and parts in ("new", "changed"):
+        required = {*kind.schema.document["required"]} if parts == "new" else set()
+        required.discard(kind.headline)  # that may be an argument, or asked for
+        for name in _field_names(kind):
+            yield from _field_argument(argument.name, kind, name, name in required)
+
+    if parts == "removed":
+        for name, metavar, field in _LISTS:
+            yield _list_argument(
+                argument.name, name, [f"--remove-{name}"], metavar, f"Remove one ({field})."
+            )
+        return
+
+    for name, metavar, _ in _LISTS:
+        flags = [f"--{name}"]
+        if parts == "changed":
+            flags.insert(0, f"--add-{name}")
+        yield _list_argument(argument.name, name, flags, metavar, _HELP[name])
+
+    text = {"type": "string", "part_of": argument.name}
+    help_ = "More words by which search finds it."
+    flag = "--semantic-seed"
+    yield Argument("semantic_seed", "semantic_seed", text, (flag,), "TEXT", help_, None, False)
+    yield _list_argument(
+        argument.name, "settings", ["--set"], "FIELD=YAML", "Any other field, as YAML."
+    )
+
+
+def _list_argument(whole: str, name: str, flags: list[str], metavar: str, help_: str) -> Argument:
+    schema = {"type": "array", "items": {"type": "string"}, "part_of": whole}
+    public = name.replace("-", "_")
+    unique = f"remove_{public}" if flags[0].startswith("--remove-") else public
+    return Argument(unique, public, schema, tuple(flags), metavar, help_, None, False)
 
 
 def _field_names(kind: Kind) -> list[str]:
@@ -117,39 +95,31 @@ def _field_names(kind: Kind) -> list[str]:
     return sorted(names, key=lambda name: name != kind.headline)
 
 
-def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
+def _field_argument(whole: str, kind: Kind, name: str, required: bool) -> Iterator[Argument]:
+    """Yield the option of a field; none if its form is too rich for one."""
     form: Mapping[str, Any] = kind.schema.document["properties"][name]
-    shared = (
-        kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]] if "$ref" in form else {}
-    )
-    form = {**shared, **form}
-    description = str(form.get("description", "")) or None
+    if "$ref" in form:
+        shared = kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]]
+        form = {**shared, **form}
+
     flag = f"--{name.replace('_', '-')}"
-
+    metavar = ""
+    schema: dict[str, Any] = {"type": form.get("type"), "part_of": whole}
     if "enum" in form:
-        return _RequiredUnlessEdited(
-            [flag],
-            type=click.Choice([str(choice) for choice in form["enum"]]),
-            required=required,
-            help=description,
-        )
+        schema |= {"type": "string", "enum": [str(choice) for choice in form["enum"]]}
+    elif form.get("type") == "array" and _may_be_text(form.get("items", {})):
+        schema["items"] = {"type": "string"}
+        flag, metavar = flag.removesuffix("s"), "TEXT"
+    elif form.get("type") == "boolean":
+        flag = f"{flag}/--no-{name.replace('_', '-')}"
+    elif form.get("type") == "string":
+        metavar = "TEXT"
+    elif form.get("type") != "integer":
+        return
 
-    if form.get("type") == "string":
-        return _RequiredUnlessEdited([flag], required=required, metavar="TEXT", help=description)
-    if form.get("type") == "integer":
-        return _RequiredUnlessEdited([flag], type=int, required=required, help=description)
-
-    if form.get("type") == "boolean":
-        return click.Option(
-            [f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=description
-        )
-
-    if form.get("type") == "array" and _may_be_text(form.get("items", {})):
-        return click.Option(
-            [flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=description
-        )
-
-    return None
+    is_single = schema["type"] in ("string", "integer")
+    description = str(form.get("description", ""))
+    yield Argument(name, name, schema, (flag,), metavar, description, None, required and is_single)
 
 
 def _may_be_text(items: Mapping[str, Any]) -> bool:
@@ -157,14 +127,46 @@ def _may_be_text(items: Mapping[str, Any]) -> bool:
     return "string" in [form.get("type") for form in (items, *items.get("anyOf", ()))]
 
 
-def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
+def required_words(kind: Kind) -> str:
+    """Return what a new record needs next to its headline, as words to follow it in an example."""
+    words: list[str] = []
+    settings: list[str] = []
+    options: dict[str, Argument] = {}
+    for name in _field_names(kind):
+        options |= {each.name: each for each in _field_argument("", kind, name, True)}
+
+    for name in kind.schema.document.get("required", ()):
+        if name in MANAGED | kind.schema.managed | {kind.headline}:
+            continue
+
+        argument = options.get(name)
+        if argument is not None and argument.required:
+            usual = next(iter(argument.schema.get("enum", ())), '"…"')
+            words.append(f"{argument.flags[0]} {_example_of(kind, name, usual)}")
+        elif argument is None:
+            settings.append(f"--set '{name}={_flow_yaml(_example_of(kind, name, '…'))}'")
+
+    return "".join(f" {word}" for word in (*words, *settings))
+
+
+def _example_of(kind: Kind, name: str, usual: object) -> object:
+    """Return the first example that the schema gives for a field."""
+    form = kind.schema.document["properties"].get(name, {})
+    return next(iter(form.get("examples", ())), usual)
+
+
+def _flow_yaml(value: object) -> str:
+    if isinstance(value, dict):
+        parts = [f"{name}: {_flow_yaml(part)}" for name, part in value.items()]
+        return f"{{{', '.join(parts)}}}"
+    return str(value)
+
+
+def fields_from(kind: Kind | None, values: Mapping[str, Any]) -> dict[str, object]:
     """Return record fields from option values, without those not given."""
     fields: dict[str, object] = {}
-    for name in kind.schema.properties:
+    for name in [] if kind is None else _field_names(kind):
         value = values.get(name)
-
-        if name in MANAGED | kind.schema.managed and name != kind.headline:
-            continue
         if isinstance(value, tuple):
             value = list(value)
         if value is not None and value != []:
@@ -188,7 +190,7 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
         "distinct_from": words("distinct_from"),
     }
     fields.update({name: value for name, value in others.items() if value})
-    settings = [setting_from(kind, text) for text in words("settings")]
+    settings = [setting_from(text) for text in words("settings")]
     return {**fields, **dict(settings)}
 
 
@@ -211,7 +213,18 @@ def verbs_hint(kind: Kind) -> str:
     return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
 
 
-def setting_from(kind: Kind, text: str) -> tuple[str, object]:
+def refuse_managed(kind: Kind, fields: Mapping[str, object]) -> None:
+    """Raise if a field is given that only verbs change.
+
+    Raises:
+        UsageError: one is given.
+    """
+    for name in fields:
+        if name in FIXED | kind.schema.managed:
+            raise UsageError(f"`{name}` can't be set by hand", hint=verbs_hint(kind))
+
+
+def setting_from(text: str) -> tuple[str, object]:
     """Return a field and its value from `field=yaml`."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
@@ -219,9 +232,6 @@ def setting_from(kind: Kind, text: str) -> tuple[str, object]:
             f"--set {text!r} is not FIELD=YAML",
             hint="for example --set 'target={type: story, id: S-1}'",
         )
-
-    if name.strip() in FIXED | kind.schema.managed:
-        raise UsageError(f"`{name.strip()}` can't be set by hand", hint=verbs_hint(kind))
 
     try:
         return name.strip(), load(value)
@@ -232,24 +242,21 @@ def setting_from(kind: Kind, text: str) -> tuple[str, object]:
         ) from None
 
 
-def merged_edit(
-    kind: Kind, values: Mapping[str, Any]
+def changed_edit(
+    fields: Mapping[str, object], removed: Mapping[str, object]
 ) -> Callable[[dict[str, object]], Mapping[str, object]]:
     """Return the edit of `update`: lists gain and lose entries, other fields are replaced.
 
-    Fields and scope axes without an option stay unchanged.
+    Fields and scope axes that are not named stay unchanged.
     """
-    fields = fields_from(kind, values)
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = dict(data)
         for name, value in fields.items():
             if name == "scope" and isinstance(value, Mapping):
                 scope = mapping_in(result, "scope")
-                result["scope"] = {
-                    **scope,
-                    **{axis: _merge_lists(scope, axis, new) for axis, new in value.items()},
-                }
+                axes = {axis: _merge_lists(scope, axis, new) for axis, new in value.items()}
+                result["scope"] = {**scope, **axes}
             else:
                 result[name] = _merge_lists(result, name, value)
 
@@ -257,14 +264,11 @@ def merged_edit(
             # What was committed until today is known to who says what a review waits for.
             result["reviewed_at"] = format_time(datetime.now(UTC))
 
-        for name, _, location in _LISTS:
-            removed = values.get(f"remove_{name.replace('-', '_')}", ())
-            if removed:
-                result = _remove_entries(
-                    result,
-                    location,
-                    [evidence_from(entry) if name == "evidence" else entry for entry in removed],
-                )
+        for _, _, location in _LISTS:
+            name, _, axis = location.partition(".")
+            entries = list_in(mapping_in(removed, name), axis) if axis else list_in(removed, name)
+            if entries:
+                result = _remove_entries(result, location, entries)
 
         return {
             name: value
