@@ -171,7 +171,8 @@ def _transition_changes(
         refuse_hidden(result.data)
         for name, text in other_files(workspace, record):
             refuse_secrets(name, text)
-            refuse_hidden({name: text.removeprefix("\ufeff")})
+            if name.endswith(".md"):  # others may be pictures
+                refuse_hidden({name: text.removeprefix("\ufeff")})
 
     return _out_of_inbox(workspace, record, result, changes)
 
