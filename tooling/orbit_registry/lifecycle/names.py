@@ -280,5 +280,7 @@ def forms_of(name: str) -> Sequence[str]:
     """Return how code may write a name: `io-classes` also as `io_classes`, `a.b.C` as `c`."""
     name = name.lower()
     last = re.split(r"\.|::|/", name)[-1]
-    forms = {name, last, last.replace("-", "_"), last.replace("_", "-"), re.sub(r"[-_]", "", last)}
+    parted = (last.replace("-", "_"), last.replace("_", "-"), re.sub(r"[-_]", "", last))
+    # In their order: which of them a page quotes is the same in each build.
+    forms = dict.fromkeys((name, last, *parted))
     return [form for form in forms if len(form) >= SHORTEST - 1]
