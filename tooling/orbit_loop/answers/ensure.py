@@ -13,7 +13,7 @@ from orbit_loop.retro.ensure import (
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.inputs import text_from
-from orbit_registry.doors.answers.record_fields import fields_from
+from orbit_registry.doors.answers.record_fields import fields_from, refuse_managed
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.operations.freshness.evaluate import refuse_missing_evidence
@@ -122,6 +122,7 @@ def _fields(
 ) -> dict[str, object]:
     record_kind = call.workspace.kinds[kind]
     fields = fields_from(record_kind, values)
+    refuse_managed(record_kind, fields)
     refuse_missing_evidence(call.workspace, fields.get("evidence"))
     if title is not None:
         fields[record_kind.headline] = title
