@@ -247,6 +247,47 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
 
 
 @pytest.mark.parametrize(
+    ("head", "other", "question", "correct"),
+    [
+        (
+            "status: accepted\nsuperseded_by: ADR-0002",
+            "",
+            "its status is accepted, but it also says that ADR-0002 replaces it",
+            "ADR-0001",
+        ),
+        (
+            "superseded_by: ADR-0002",
+            "",
+            "it states no status, but it also says that ADR-0002 replaces it",
+            "ADR-0001",
+        ),
+        (
+            "status: accepted",
+            "supersedes: ADR-0001",
+            "its status is accepted, but ADR-0002 says that it is replaced",
+            "ADR-0002",
+        ),
+    ],
+)
+def test_a_question_names_the_document_that_tells_of_a_replacement(
+    workspace: Workspace, head: str, other: str, question: str, correct: str
+) -> None:
+    folder = workspace.root / "docs/adr"
+    folder.mkdir(parents=True, exist_ok=True)
+    body = "## Context\n\nWhy.\n\n## Decision\n\nThat.\n"
+    (folder / "0001-use-a.md").write_text(f"---\n{head}\n---\n\n# Use A\n\n{body}")
+    heads = f"status: accepted\n{other}"
+    (folder / "0002-use-b.md").write_text(f"---\n{heads}\n---\n\n# Use B\n\n{body}")
+
+    report = backfill(workspace)
+    questions = [each.reason for each in report.of("changed") if "replace" in each.reason]
+
+    assert len(questions) == 1
+    assert questions[0].startswith(question)
+    assert questions[0].endswith(f"correct the document of {correct}")
+
+
+@pytest.mark.parametrize(
     ("old", "new"), [("20260101-a.md", "20260101-b.md"), ("0001-a.md", "0007 a.md")]
 )
 def test_a_renamed_document_gets_no_second_record(

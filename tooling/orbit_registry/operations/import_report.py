@@ -278,15 +278,25 @@ def format_of(styles: Mapping[str, int]) -> str:
     return "nygard" if 2 * nygard > sum(styles.values()) else "madr"
 
 
-def replaced_question(record: Record, later: Sequence[Record]) -> str:
-    """Ask about a record that says it is accepted although others say that they replace it."""
+def replaced_question(record: Record, later: Sequence[Record], *, is_own: bool) -> str:
+    """Ask about a record that says it is accepted although another replaces it, as its own
+    document says, or that of the other.
+    """
     names = " and ".join(successor.id for successor in later)
-    verb = "say" if len(later) > 1 else "says"
-    status = record.stated_status.word
+    status = f"its status is {record.stated_status.word}"
+    if record.stated_status.name == "unknown":
+        status = "it states no status"
+
+    claim = f"{names} {'say' if len(later) > 1 else 'says'} that it is replaced"
+    wrong = names
+    if is_own:
+        claim = f"it also says that {names} {'replace' if len(later) > 1 else 'replaces'} it"
+        wrong = record.id
+
     commands = " and ".join(f"`{_supersede(record, successor)}`" for successor in later)
     return (
-        f"its status is {status}, but {names} {verb} that it is replaced, so agents see {names} "
-        f"alone; is that right? Then run {commands}; if not, correct the document of {names}"
+        f"{status}, but {claim}, so agents see {names} "
+        f"alone; is that right? Then run {commands}; if not, correct the document of {wrong}"
     )
 
 
