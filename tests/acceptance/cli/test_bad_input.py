@@ -163,7 +163,7 @@ def test_a_glob_without_a_file_has_one_hint_everywhere(
         ("show",),
         ("list", "--kind"),
         ("list", "--sort"),
-        ("learning", "update"),
+        ("learning", "update", "--add-tag", "x"),
         ("hook", "install"),
     ],
 )

@@ -24,13 +24,21 @@ def paths_of(root: str, folder: str, text: str) -> list[str]:
         return []
 
     paths = [] if as_written is None else [as_written]
+    inside = place_of(root, path)
+    if inside and inside not in paths:
+        paths.insert(0, inside)
+
+    return paths
+
+
+def place_of(root: str, path: str) -> str:
+    """Return the path from the root of the file that an absolute path leads to, here or in another
+    work tree; empty for a file of neither.
+    """
     real, real_root = real_path(path), real_path(root)
     inside = _in_work_tree(real_root, real) or _below(real_root, real)
     end = "/" if path.endswith("/") else ""
-    if inside and inside + end not in paths:
-        paths.insert(0, inside + end)
-
-    return paths
+    return inside and inside + end
 
 
 def real_path(path: str) -> str:

@@ -106,12 +106,13 @@ def pack(
         of_words = words([*chosen])
 
     sections = {
+        **NO_WORDS.sections,
         **of_words.sections,
         "numbers": [_numbers(of_words.paths, chosen, len(ranked))],
         "keys": _in_buckets(_by_key(uses)),
         "rows": [list(part.row) for part in ranked],
     }
-    return _written({**head, **of_words.head}, sections)
+    return _written({**head, **NO_WORDS.head, **of_words.head}, sections)
 
 
 def _glob_hits(ranked: Sequence[Part]) -> dict[str, list[int]]:

@@ -42,8 +42,8 @@ _PLAIN_LETTERS = str.maketrans(
 _ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
-# placeholder of the title until the heading is known; a section's name would be taken for one
-ANY_TITLE = "Untitled"
+# Placeholder of the title until the heading is known: no name of a section or of a form.
+ANY_TITLE = "Placeholder of a title"
 
 
 @dataclass(frozen=True, slots=True)

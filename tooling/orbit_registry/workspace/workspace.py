@@ -20,7 +20,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.hook.other_paths import paths_of
+from orbit_registry.hook.other_paths import place_of
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
 from orbit_registry.workspace.cache import Cache, code_version, digest
 from orbit_registry.workspace.config import FOREIGN_HINT, Config, read_config
@@ -262,8 +262,9 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
     has_name = PurePosixPath(path).name not in ("", "..", ".")
     resolved = target.parent.resolve() / target.name if has_name else target.resolve()
     if not resolved.is_relative_to(root):
-        for known in paths_of(str(root), str(here), path):
-            return known  # it is in another work tree, or the project is reached by a link
+        inside = place_of(str(root), str(here / path))
+        if inside:
+            return inside  # it is in another work tree, or the project is reached by a link
 
         raise UsageError(
             f"{path!r} leads out of the project", hint=f"name a file or folder below {root}"

@@ -124,7 +124,7 @@ def _zones_below(
             yield Span(heading.body.start, _end_of_first(document, inside))
         elif key in HEADER_KEYS:
             continue
-        elif index == 0 and _has_keys_alone(document, inside):
+        elif index == 0 and _has_keys_alone(document, inside, is_prose=key != "other"):
             yield Span(heading.body.start, _end_of_first(document, inside))
         else:
             return
@@ -134,21 +134,26 @@ def _end_of_first(document: Document, inside: Sequence[Heading]) -> int:
     return inside[1].section.start if len(inside) > 1 else len(document.text)
 
 
-def _has_keys_alone(document: Document, inside: Sequence[Heading]) -> bool:
-    """Say whether each line of the first section is `Key: value` or a row of a table."""
+def _has_keys_alone(document: Document, inside: Sequence[Heading], *, is_prose: bool) -> bool:
+    """Say whether each line of the first section is `Key: value` or a row of a table; of one that
+    usually `is_prose`, one line has to state the status.
+    """
     text = document.text
     body = Span(inside[0].body.start, _end_of_first(document, inside))
     lines = [
         line for line in visible_lines(document, body, document.hidden) if line.of(text).strip()
     ]
-    return 0 < len(lines) <= _LONGEST_FOOTER and all(
-        line.of(text).lstrip().startswith("|") or _states_key(text, line) for line in lines
-    )
+    if not 0 < len(lines) <= _LONGEST_FOOTER:
+        return False
+
+    keys = [_key_on(text, line) for line in lines if not line.of(text).lstrip().startswith("|")]
+    return None not in keys and not (is_prose and keys and "status" not in keys)
 
 
-def _states_key(text: str, line: Span) -> bool:
+def _key_on(text: str, line: Span) -> str | None:
     bullet = _BULLET.match(text, line.start, line.end)
-    return key_value(text, bullet.end() if bullet else line.start, line.end) is not None
+    pair = key_value(text, bullet.end() if bullet else line.start, line.end)
+    return None if pair is None else pair[0]
 
 
 def log_header(
