@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from orbit_enforce.kind import WORDS, CheckKind, Fields, Finder, InvalidCheckError, Match, match_at
@@ -43,7 +44,7 @@ def _place(parts: Sequence[tuple[int, int, str]], text: str, at: int) -> str:
     if place != "string":
         return place
 
-    start = next(begin for begin, end, _ in parts if begin <= at < end)
+    start = parts[bisect_right(parts, at, key=lambda part: part[0]) - 1][0]
     return "code" if _EXECUTING.search(text, max(start - 80, 0), start) else place
 
 
