@@ -39,7 +39,8 @@ def test_a_question_in_sql_finds_the_same(shell: Any) -> None:
         sql = f"SELECT id, score FROM search('{quoted}')"
         hits = shell.data("search", text, "--budget", "deep" if "?" in text else "balanced")["hits"]
         rows = shell.data("query", sql)
-        assert text not in leads or [row["id"] for row in rows] == [leads[text]], text
+        # `01` may be the month or the day of other records, too.
+        assert text not in leads or rows[0]["id"] == leads[text], text
         found = [(hit["id"], round(hit["score"], 4)) for hit in hits]
         assert [(row["id"], round(row["score"], 4)) for row in rows] == found, text
         caller = Caller("agent", "")
