@@ -71,14 +71,6 @@ _GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-_ADDRESS = re.compile(r"\[[^\[\]]*\]\((?:\.{1,2}/)*([^()\s#]+)")
-
-
-def addresses_in(text: str) -> tuple[str, ...]:
-    """Return what the links of a text lead to, wherever the text itself is."""
-    return tuple(sorted({*_ADDRESS.findall(text)})) if "](" in text else ()
-
-
 def without_markup(text: str) -> str:
     """Return a text as Markdown shows it: without comments, tags, addresses of links and marks."""
     visible = _TAG.sub("", _HTML_COMMENT.sub("", text)) if "<" in text else text

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 from orbit_registry.formats.wording import (
     NEGATIONS,
     SMALL_WORDS,
-    addresses_in,
     as_compared,
     is_mark,
     normalised,
@@ -25,20 +24,17 @@ TELLING = 4  # words of a headline, from which on one word more makes no other l
 
 FEWEST_TO_COPY = 12  # words of a text, from which on another one that has them all repeats it
 
-Reason = Literal["copy", "links", "headline", "near headline", "text", "part", "meaning", ""]
+Reason = Literal["copy", "headline", "near headline", "text", "part", "meaning", ""]
 _ENDING = re.compile(r"(?:ies|ied|ing|es|ed|y|s|e)\Z")
 _SHORTEST_STEM = 3
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What a record says: its headline, empty where that identifies nothing, all its text, and what
-    its links lead to.
-    """
+    """What a record says: its headline, empty where that identifies nothing, and all its text."""
 
     headline: str
     text: str
-    links: tuple[str, ...] = ()
 
     @cached_property
     def plain_headline(self) -> str:
@@ -47,8 +43,8 @@ class Wording:
 
     @cached_property
     def plain(self) -> str:
-        """A hash of the text without form, and of the signs and links that tell texts apart."""
-        text = " ".join((normalised(self.text), *signs_of(self.text), *self.links)).strip()
+        """A hash of the text without form, and of the signs that tell texts apart."""
+        text = " ".join((normalised(self.text), *signs_of(self.text))).strip()
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 
     @cached_property
@@ -65,13 +61,13 @@ class Wording:
     def to_row(self) -> list[object]:
         """Return what a cache keeps, so that nothing is worked out again."""
         texts = [self.headline, self.text, self.plain_headline, self.plain]
-        return [*texts, sorted(self.telling), list(self.links)]
+        return [*texts, sorted(self.telling)]
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what was kept by `to_row`."""
-        headline, text, plain_headline, plain, telling, links = row
-        wording = cls(headline, text, tuple(links))
+        headline, text, plain_headline, plain, telling = row
+        wording = cls(headline, text)
         vars(wording).update(plain_headline=plain_headline, plain=plain, telling=frozenset(telling))
         return wording
 
@@ -101,7 +97,6 @@ class Likeness:
         """How alike they are, and where a negation or a number tells them apart."""
         sentences = {
             "copy": "the same, word for word",
-            "links": "the same words, with other links",
             "headline": "the same headline",
             "near headline": "nearly the same headline",
             "part": "one has the whole text of the other",
@@ -121,7 +116,7 @@ def wording_of(record: Record, text: str) -> Wording:
     kind = record.kind
     identifies = kind.voted or kind.in_document or kind.name == "rule"
     headline = as_compared(record.title) if identifies else ""
-    return Wording(headline, as_compared(text), addresses_in(text))
+    return Wording(headline, as_compared(text))
 
 
 def is_duplicate(
@@ -132,10 +127,6 @@ def is_duplicate(
     """
     if new.plain and new.plain == existing.plain:
         return Likeness("error", "copy", 1.0)
-
-    has_other_links = new.links and existing.links and new.links != existing.links
-    if has_other_links and normalised(new.text) == normalised(existing.text):
-        return Likeness("warning", "links", 1.0)
 
     if new.plain_headline and new.plain_headline == existing.plain_headline:
         if signs_of(new.headline) == signs_of(existing.headline):
