@@ -19,11 +19,13 @@ from orbit_registry.doors.answers import table
 from orbit_registry.doors.answers.answer import answer_of
 from orbit_registry.doors.answers.arguments import Argument
 from orbit_registry.doors.answers.call import Caller
-from orbit_registry.doors.answers.table import Operation
-from orbit_registry.doors.cli.main import run
+from orbit_registry.doors.answers.table import Operation, commands
+from orbit_registry.doors.cli.main import HIDDEN, SYNONYMS, command_lines, run
 from orbit_registry.doors.mcp.dispatch import reply
 from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.model.kind import load_kinds
 from orbit_registry.registry import Registry
+from orbit_registry.repository.starters import COMMANDS
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
     "accept": {"any_ids": ["ADR-0001"], "dry_run": True},
@@ -517,3 +519,10 @@ def test_python_takes_values_by_place_and_each_of_them_once(shell: Shell) -> Non
         operations.related("ADR-0001", 2, "both", "ADR-0002")
     with pytest.raises(UsageError, match="`any_ids` is a text, not a list"):
         operations.retire("ADR-0001")
+
+
+def test_the_gate_knows_every_command() -> None:
+    """A change to what starts one that it doesn't know would pass as another program's."""
+    kinds = [kind.name for kind in load_kinds()]
+    names = [*commands(), *command_lines(), *HIDDEN, *SYNONYMS, *kinds]
+    assert {name.split()[0] for name in names} - COMMANDS == set()

@@ -31,12 +31,15 @@ _BUILD_FILES = re.compile(
 """Files in which a forge or git calls what may run Orbit."""
 _ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
 _COMMANDS_WORDS = (
-    "accept adr apply audit baseline brief check diff doctor enforce explain export fleet hook "
-    "import init learning leave lessons link list match mcp query reject related resolve retire "
-    "retro review rule scope search show site stale stats sync trust verify vote"
+    "accept adr apply audit baseline brief capture check clear completion coverage diff "
+    "doctor enforce ensure events explain export fail failure fleet help hook import init "
+    "learning leave lessons link list match mcp merge-driver new note pitch promote "
+    "proposal propose prove query queue refresh reject related replay resolve resource "
+    "retire retro review rule run scope search show site snapshot stale stats sync trust "
+    "unlink verify vote watchdog"
 )
 COMMANDS = frozenset(_COMMANDS_WORDS.split())
-"""Commands of Orbit: a program of this name with another one, `orbit deploy`, is not Orbit."""
+"""Every command of Orbit: a program of this name with another one, `orbit deploy`, is not Orbit."""
 _FOREIGN = re.compile(
     r"\.(?:bash|pl|ps1|py|rb|service|sh|tf|toml|ya?ml|zsh)\b|[\"']?[ \t]+([a-z][\w-]*)"
 )
