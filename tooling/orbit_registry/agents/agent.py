@@ -252,6 +252,15 @@ def open_transcript(path: Path) -> BufferedReader:
     return os.fdopen(handle, "rb")
 
 
+def first_line(path: Path) -> bytes:
+    """Return the first line of a transcript, at most 20,000 bytes; empty if it can't be read."""
+    try:
+        with open_transcript(path) as file:
+            return file.readline(20_000)
+    except OSError:
+        return b""
+
+
 def agent_home(variable: str, folder: str) -> Path:
     """Return the folder of an agent's own files.
 

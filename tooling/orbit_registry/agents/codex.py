@@ -175,9 +175,11 @@ def sessions(root: "Path") -> "list[Path]":
     import json
     from itertools import islice
 
+    from orbit_registry.agents.agent import first_line
+
     folder = json.dumps(str(root)).encode()
     paths = sorted(_transcripts("rollout-*.jsonl"), reverse=True)
-    return list(islice((path for path in paths if folder in _first_line(path)), MOST_SESSIONS))
+    return list(islice((path for path in paths if folder in first_line(path)), MOST_SESSIONS))
 
 
 def is_transcript(path: "Path") -> bool:
@@ -192,14 +194,16 @@ def subagents(path: "Path") -> "list[Path]":
     """
     import re
 
+    from orbit_registry.agents.agent import first_line
+
     thread = re.search("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", path.name)
     if thread is None:
         return []
 
     paths = []
     for other in sorted(path.parent.glob("rollout-*.jsonl")):
-        first_line = _first_line(other)
-        if other != path and b"parent_thread_id" in first_line and thread[0].encode() in first_line:
+        line = first_line(other)
+        if other != path and b"parent_thread_id" in line and thread[0].encode() in line:
             paths.append(other)
 
     return paths[:MOST_SUBAGENTS]
@@ -295,16 +299,6 @@ def _arguments(text: object) -> object:
         return json.loads(text) if isinstance(text, str) and text[:1] == "{" else text
     except (ValueError, RecursionError):
         return text
-
-
-def _first_line(path: "Path") -> bytes:
-    from orbit_registry.agents.agent import open_transcript
-
-    try:
-        with open_transcript(path) as file:
-            return file.readline(20_000)
-    except OSError:
-        return b""
 
 
 def _transcripts(pattern: str) -> "list[Path]":

@@ -148,15 +148,11 @@ def sessions(root: "Path") -> "list[Path]":
     """Return the transcripts of sessions started at a project's root, the newest first."""
     import json
 
-    from orbit_registry.agents.agent import newest_first
+    from orbit_registry.agents.agent import first_line, newest_first
 
     folder = json.dumps(str(root)).encode()
-    try:
-        paths = newest_first(_sessions().glob("*/events.jsonl"))
-    except OSError:
-        return []  # the home is another user's
-
-    return [path for path in paths[:MOST_SESSIONS] if folder in _first_line(path)]
+    paths = newest_first(_sessions().glob("*/events.jsonl"))
+    return [path for path in paths[:MOST_SESSIONS] if folder in first_line(path)]
 
 
 def is_transcript(path: "Path") -> bool:
@@ -217,16 +213,6 @@ def _has_failed(text: str) -> bool:
     """Say whether a command ended with another exit code than 0; the last line has it."""
     _, mark, code = text.rpartition(_EXIT)
     return bool(mark) and code.rstrip().rstrip(">").strip() != "0"
-
-
-def _first_line(path: "Path") -> bytes:
-    from orbit_registry.agents.agent import open_transcript
-
-    try:
-        with open_transcript(path) as file:
-            return file.readline(20_000)
-    except OSError:
-        return b""
 
 
 def _sessions() -> "Path":
