@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, plural
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError, plural
 from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import SUPERSEDED, Record
 
 _NUMBER = re.compile(r"(?:(?P<prefix>[A-Za-z]+)[-_ #]?)?0*(?P<number>\d{1,9})")
@@ -155,6 +156,16 @@ class RecordSet:
             return self._with_loose_id(any_id) or records
 
         return records or self._with_loose_id(any_id)
+
+    def refuse_other_kind(self, any_id: str, kind: Kind, hint: str = "") -> None:
+        """Raise where an id means records of other kinds alone; a `hint` names what takes it."""
+        records = self.matches(any_id)
+        if not records or any(record.kind.name == kind.name for record in records):
+            return
+
+        other = records[0].kind
+        usual = f"`orbit {other.name} --help` lists what it can do"
+        raise UsageError(f"{records[0].id} is {other.with_article}", hint=hint or usual)
 
     def get(self, any_id: str) -> Record:
         """Return the one record that an id means, in any of its forms, or the path of a file."""

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
+from orbit_registry.errors import InvalidRecordError, RefusedError
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository import writer
 from orbit_registry.repository.guard import refuse_closed, refuse_date, write_step
@@ -51,7 +50,7 @@ def plan_change(
     """
     records = read_collection(workspace).records
     if kind is not None:
-        refuse_other_kind(records, kind, any_id)
+        records.refuse_other_kind(any_id, kind)
 
     record = records.get(any_id)
     if record.kind.in_document:
@@ -60,17 +59,6 @@ def plan_change(
     refuse_closed(record)
     change, result = writer.prepare_edit(workspace, record, edit)
     return result, [change]
-
-
-def refuse_other_kind(records: RecordSet, kind: Kind, any_id: str) -> None:
-    """Raise where an id is that of a record of another kind."""
-    candidates = records.matches(any_id)
-    if candidates and all(record.kind.name != kind.name for record in candidates):
-        other = candidates[0].kind
-        raise UsageError(
-            f"{candidates[0].id} is {other.with_article}",
-            hint=f"`orbit {other.name} --help` lists what it can do",
-        )
 
 
 def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:

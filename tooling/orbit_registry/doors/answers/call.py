@@ -147,16 +147,11 @@ class Call:
         if self.kind is None:
             return any_id
 
-        candidates = self.registry.collection.records.matches(any_id)
-        if candidates and all(record.kind.name != self.kind.name for record in candidates):
-            other = candidates[0].kind
-            hint = f"`orbit {other.name} --help` lists what it can do"
-            if instead:
-                hint = f"`{instead}` does it for every kind"
-            if self.caller is not None:
-                hint = "call the tool that serves every kind"
-            raise UsageError(f"{candidates[0].id} is {other.with_article}", hint=hint)
+        hint = f"`{instead}` does it for every kind" if instead else ""
+        if self.caller is not None:
+            hint = "call the tool that serves every kind"
 
+        self.registry.collection.records.refuse_other_kind(any_id, self.kind, hint)
         return any_id
 
     def opened(self, record: Record) -> None:
