@@ -35,6 +35,7 @@ from orbit_registry.doors.answers.exports import need_site
 from orbit_registry.doors.answers.table import ENTRIES, operation
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.snapshot.query import FORMATS, QueryResult
+from orbit_registry.workspace.files import resolved
 
 LONGEST_TITLE = 200  # as `project` in the configuration
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}(?:\.[0-9]+)? ?(?:[KMGT]i?B)")
@@ -481,7 +482,7 @@ def fleet_site(
     from orbit_fleet.site.build import build_fleet_site  # where its libraries are there
 
     source = Lake(lake)
-    result = build_fleet_site(source, dest.resolve(), title, base_url)
+    result = build_fleet_site(source, resolved(dest), title, base_url)
     text = f"{plural(result.pages, 'page')}: {plural(result.written, 'file')} written\n{result.out}"
     findings, notes = result.diagnostics, list(map(_damage, source.damaged))
     return Answer(

@@ -19,6 +19,7 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
 from orbit_registry.verbs import Verbs
 from orbit_registry.workspace.author import Author, Review, current_author
+from orbit_registry.workspace.files import resolved
 from orbit_registry.workspace.journal import WRITTEN_ROOTS, unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
@@ -101,7 +102,7 @@ class Registry(Verbs):
         """Return what each step of an import makes of one document; nothing is written."""
         from orbit_registry.operations.explain_import import explain
 
-        file = Path(path).resolve()
+        file = resolved(Path(path))
         if not file.is_file():
             raise UsageError(f"{path} is no file", hint="name one document")
 

@@ -150,3 +150,36 @@ def test_a_person_sees_what_is_there_and_says_where_decisions_go(
     ]
     assert "Folder for new decisions [lib/adr]" in questions[0]
     assert open_workspace(git_repo).config.adr.folder == "docs/adr"
+
+
+@pytest.mark.parametrize("place", ["circle/x", "circle", "file/x"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "match PLACE",
+        "explain PLACE",
+        "search --path PLACE",
+        "check PLACE",
+        "brief --file PLACE",
+        "import PLACE",
+        "import PLACE --explain",
+        "import doc PLACE",
+        "learning new Once --body-file PLACE",
+        "adr new Twice --body-file PLACE",
+        "init --demo PLACE",
+        "site build --out PLACE",
+        "snapshot export PLACE",
+        "capture PLACE",
+        "plan brief --out PLACE",
+    ],
+)
+def test_a_path_that_leads_nowhere_is_an_error_that_says_so(
+    shell: Any, words: str, place: str
+) -> None:
+    (shell.root / "circle").symlink_to("circle")
+    (shell.root / "file").write_text("x", "utf-8")
+
+    code, _, err = shell(*words.replace("PLACE", place).split())
+
+    assert code in (0, 1, 2)
+    assert "Error:" not in err

@@ -10,6 +10,7 @@ from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.matching.brief import Brief
 from orbit_registry.model.fields import ID
 from orbit_registry.registry import Registry
+from orbit_registry.workspace.files import resolved
 
 
 def plan(registry: Registry, request: Mapping[str, Any], out: str | None = None) -> Answer:
@@ -33,7 +34,7 @@ def plan(registry: Registry, request: Mapping[str, Any], out: str | None = None)
 
     notes = [f"warning: {warning}" for warning in data["warnings"]]
     if out is not None:
-        is_new = write_plan(Path(out).resolve(), data)
+        is_new = write_plan(resolved(Path(out)), data)
         notes.append(f"{out} {'written' if is_new else 'unchanged'}")
 
     return Answer(dict(data), plan_text(data, of_work), ["orbit pitch", "orbit review"], notes)

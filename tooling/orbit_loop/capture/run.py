@@ -26,6 +26,7 @@ from orbit_registry.hook.events import CAPTURED
 from orbit_registry.hook.session import tokens
 from orbit_registry.model.record import Record
 from orbit_registry.workspace.event_log import write_event
+from orbit_registry.workspace.files import resolved
 from orbit_registry.workspace.trusted_commands import run_program
 from orbit_registry.workspace.workspace import Workspace
 
@@ -289,7 +290,7 @@ def read_session(
     names = (session.id, path.name.partition(".")[0])
     session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
 
-    if session.folder and not Path(session.folder).resolve().is_relative_to(
+    if session.folder and not resolved(Path(session.folder)).is_relative_to(
         workspace.root.resolve()
     ):
         read.skipped = "the session was in another folder"

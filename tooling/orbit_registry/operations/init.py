@@ -48,6 +48,7 @@ from orbit_registry.workspace.files import (
     inside,
     read_bytes,
     write_atomic,
+    write_error,
 )
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import (
@@ -440,7 +441,11 @@ def make_demo(folder: Path, kinds: KindTable) -> Path:
         raise UsageError(f"{folder} is not empty", hint="name a folder that does not exist yet")
 
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from None
+
     root = folder.resolve()
     try:
         _fill(root, kinds)

@@ -164,6 +164,14 @@ def is_inside(root: Path, relative: str) -> bool:
     return True
 
 
+def resolved(path: Path) -> Path:
+    """Return where a path leads; one through links in a circle leads to no file, so it stays."""
+    try:
+        return path.resolve()
+    except RuntimeError:  # before Python 3.13
+        return path.absolute()
+
+
 def from_home(path: Path) -> Path:
     """Return a path whose `~` is the folder of its user; as it was, if there is no such user."""
     try:
@@ -241,6 +249,7 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.EPERM: "check the owner and the permissions of the folder",
         errno.ENOTDIR: "a file is where a folder is needed",
         errno.EEXIST: "a file is where a folder is needed",
+        errno.ELOOP: "links on the way lead in a circle; name another folder",
     }
 
     hint = hints.get(error.errno or 0, _TRY_AGAIN)

@@ -24,7 +24,7 @@ from orbit_registry.hook.other_paths import place_of
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
 from orbit_registry.workspace.cache import Cache, code_version, digest
 from orbit_registry.workspace.config import FOREIGN_HINT, Config, read_config
-from orbit_registry.workspace.files import inside, read_text, write_error
+from orbit_registry.workspace.files import inside, read_text, resolved, write_error
 from orbit_registry.workspace.git import Git
 
 _NAME = "orbit-registry"
@@ -260,8 +260,8 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
 
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
-    resolved = target.parent.resolve() / target.name if has_name else target.resolve()
-    if not resolved.is_relative_to(root):
+    real = resolved(target.parent) / target.name if has_name else resolved(target)
+    if not real.is_relative_to(root):
         inside = place_of(str(root), str(here / path))
         if inside:
             return inside  # it is in another work tree, or the project is reached by a link
@@ -270,7 +270,7 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
             f"{path!r} leads out of the project", hint=f"name a file or folder below {root}"
         )
 
-    relative = resolved.relative_to(root).as_posix()
+    relative = real.relative_to(root).as_posix()
     if relative == ".":
         return ""
     return f"{relative}/" if path.endswith(("/", "/.", "/..")) else relative

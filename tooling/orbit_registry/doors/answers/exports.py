@@ -25,7 +25,7 @@ from orbit_registry.model.votes import distinct_votes
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.event_log import write_event
-from orbit_registry.workspace.files import from_home
+from orbit_registry.workspace.files import from_home, resolved
 
 LONGEST_CELL = 2_000
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def build(
     with call.progress() as progress:
         registry = call.registry
         result = build_site(
-            registry, out.resolve(), base_url=base_url, strict=strict, progress=progress
+            registry, resolved(out), base_url=base_url, strict=strict, progress=progress
         )
 
     done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged"

@@ -7,7 +7,7 @@ from typing import BinaryIO
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.kind import Kind
-from orbit_registry.workspace.files import RECORD_LIMIT, decode, is_there, read_text
+from orbit_registry.workspace.files import RECORD_LIMIT, decode, is_there, read_text, resolved
 
 STANDARD_INPUT = "-"
 EXAMPLE = '"Retry uploads with a new token"'
@@ -45,7 +45,7 @@ def text_from(value: str) -> str:
     if is_there(path) and path.is_fifo():  # process substitution: `--body-file <(command)`
         with path.open("rb") as pipe:
             return _read_stream(pipe, value)
-    return read_text(path.resolve())
+    return read_text(resolved(path))
 
 
 def _read_stream(stream: BinaryIO, name: str) -> str:

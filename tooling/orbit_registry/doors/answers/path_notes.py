@@ -24,6 +24,9 @@ def path_notes(registry: Registry, name: str, path: str) -> list[str]:
     written = Path(os.path.normpath(Path.cwd() / name))
     if not written.is_relative_to(root):
         notes.append(note(f"{name} is {path} of this project: its records are shown there too"))
+    elif written != root / path.rstrip("/"):
+        words = f"{name} is {path} by a link of a folder"
+        notes.append(note(f"{words}: an edit shows the records of either path"))
 
     for other in paths_of(str(root), str(root), path):
         if other.rstrip("/") != path.rstrip("/"):
@@ -66,4 +69,5 @@ def _in_other_case(root: Path, path: str) -> str:
             return ""
         folder /= part if part in names else name
 
-    return folder.relative_to(root).as_posix()
+    actual = folder.relative_to(root).as_posix()
+    return "" if actual == path.rstrip("/") else actual

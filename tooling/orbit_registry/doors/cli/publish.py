@@ -9,6 +9,7 @@ from orbit_registry.doors.answers.exports import need_site
 from orbit_registry.doors.cli.operations import TableGroup
 from orbit_registry.doors.cli.output import open_registry, progress_display
 from orbit_registry.doors.cli.writer import say
+from orbit_registry.workspace.files import resolved
 
 WORDS = """Build or serve the site.
 
@@ -55,7 +56,7 @@ def serve(port: int, out: Path | None) -> None:
         serve_site(
             open_registry(),
             port=port,
-            out=out.resolve() if out else None,
+            out=resolved(out) if out else None,
             say=tell,
             progress=progress,
         )
