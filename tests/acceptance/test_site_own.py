@@ -163,6 +163,17 @@ def test_their_links_are_resolved_like_ours(built: SiteResult) -> None:
     assert "../gone.md" in dead.message
 
 
+def test_the_markdown_of_a_page_leads_where_the_page_leads(built: SiteResult) -> None:
+    twin = (built.out / "index.md").read_text("utf-8")
+    for link in (
+        "[Decisions](adrs/index.md)",
+        "[guide](guide/start/index.md)",
+        "[why](adrs/ADR-0002/index.md)",
+        "[design](design/core/1_overview/index.md)",
+    ):
+        assert link in twin
+
+
 def test_plain_mkdocs_gives_the_same_site(repo: Path, tmp_path: Path) -> None:
     build_site(Registry.open(repo), tmp_path / "ours")
     done = mkdocs(repo, "--site-dir", str(tmp_path / "theirs"))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.site.destinations import ASSETS
 from orbit_registry.site.documents import title_of
 from orbit_registry.site.list_pages import part_markdown
@@ -21,6 +22,7 @@ from orbit_registry.site.record_markdown import record_markdown
 from orbit_registry.site.search_data import Section, lead, sections_of
 from orbit_registry.site.stage import published_text
 from orbit_registry.site.twins import TwinLinks
+from orbit_registry.site.urls import document_url
 from orbit_registry.site.views import record_view
 
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
@@ -41,7 +43,8 @@ def own_twin(data: Published, url: str, sections: Sections) -> Content:
         return _searched(sections().get(url, ()), links)
 
     part = part_of(_SLOT.sub("", text))
-    site = replace(data.site, assets=set(), questions={}, probed=set())
+    curated = {**_generated(data), **data.site.curated}
+    site = replace(data.site, curated=curated, assets=set(), questions={}, probed=set())
     prose = render(part, TextOrigin(path, 1, url), site)
     words = markdown_of(part, prose, partial(_address, data, links))
 
@@ -69,6 +72,18 @@ def sections_by_page(generated: Path) -> dict[str, list[Section]]:
 
 def _source_of(data: Published, url: str) -> str | None:
     return next((path for path, page in data.site.curated.items() if page == url), None)
+
+
+def _generated(data: Published) -> dict[str, str]:
+    """Return the pages that are made beside the repository's own, by the file that stands for
+    each: `docs/adrs/index.md`.
+    """
+    config = data.context.sources.user_config
+    if config is None:
+        return {}
+
+    paths = filter(is_markdown, data.site.generated)
+    return {path: document_url(path, config.docs, config.directories) for path in paths}
 
 
 def _searched(sections: Sequence[Section], links: TwinLinks) -> Content:
