@@ -126,6 +126,22 @@ def test_a_superseded_decision_leads_to_its_successor_and_is_never_shown(
     assert call("PreToolUse", **edit("src/cron.py")) == {}
 
 
+@pytest.mark.parametrize(
+    ("written", "opened"), [("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")]
+)
+def test_the_document_of_a_superseded_decision_is_found_however_its_letters_are_stored(
+    root: Path, call: Call, written: str, opened: str
+) -> None:
+    status = "Superseded by [4](0004-locks-in-redis.md)"
+    text = DOCUMENT.format(number=8, title=written, status=status)
+    write(root, f"docs/adr/0008-{written}.md", text)
+    assert run(["import", "."]) == 0
+    commit(root)
+
+    reply = call("PreToolUse", **edit(f"docs/adr/0008-{opened}.md"))
+    assert ids(reply) == ["ADR-0004"]
+
+
 def test_a_proposed_decision_is_shown_where_code_cites_it_and_at_no_other_file(
     root: Path, call: Call
 ) -> None:
