@@ -175,3 +175,33 @@ def test_a_message_repeats_no_word_of_any_length(shell: Any, words: tuple[str, .
     code, envelope = shell.json(*words, "x" * 5000)
     assert code in (1, 2)
     assert len(envelope["error"]) < 1000
+
+
+OF_ANOTHER_KIND = (
+    "learning show ADR-0001",
+    "learning update ADR-0001 --add-tag x",
+    "learning update ADR-0001 --add-tag x --dry-run",
+    "learning update ADR-0001 --editor",
+    "learning supersede ADR-0001 ADR-0002",
+    "learning verify ADR-0001",
+    "learning vote ADR-0001 --task t",
+    "adr show LEARNING",
+    "adr update LEARNING --add-tag x",
+    "adr update LEARNING --add-tag x --dry-run",
+    "adr supersede LEARNING ADR-0002",
+    "adr amend LEARNING --task t --text Text",
+    "adr renumber LEARNING",
+)
+
+
+@pytest.mark.parametrize("command", OF_ANOTHER_KIND)
+def test_a_command_of_a_kind_refuses_a_record_of_another(shell: Any, command: str) -> None:
+    before = tree(shell.root)
+    words = command.replace("LEARNING", shell.learning).split()
+    kind = {"learning": "a decision", "adr": "a learning"}[words[0]]
+
+    code, _, err = shell(*words)
+    assert code == 2
+    assert f"is {kind}" in err
+    assert "hint: " in err
+    assert tree(shell.root) == before

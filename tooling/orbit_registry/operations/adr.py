@@ -503,7 +503,9 @@ def amend_adr(
         refuse_review_day(review_by)
 
     with writing(workspace):
-        record = read_collection(workspace).records.get(any_id)
+        records = read_collection(workspace).records
+        records.refuse_other_kind(any_id, workspace.kinds["adr"])
+        record = records.get(any_id)
         refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
         refuse_inherited(workspace, record.path)
         home = home_of(workspace, record)

@@ -1,5 +1,6 @@
 """`orbit stale`, `verify` and `learning prune`: stale records and what to do about them."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Annotated
@@ -101,6 +102,7 @@ def verify(
 
     for any_id in any_ids:
         try:
+            call.of_kind(any_id, shlex.join(["orbit", "verify", any_id]))
             verified = registry.verify(any_id, statement, dry_run=dry_run)
         except OrbitError as error:
             failed.append(error)
