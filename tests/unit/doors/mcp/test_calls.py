@@ -532,12 +532,17 @@ def test_a_hint_names_tools_and_leaves_a_person_the_command(call: Call, root: Pa
     assert run(["-C", str(root), "learning", "retire", last, "--yes"]) == 0
 
     refused = call("vote", id=last, task="T-1").structured["hint"]
-    assert refused == '`list {"kind": "learning", "phases": ["live"]}` lists those that do'
+    assert refused == '`search {"kind": "learning"}` lists those that do'
+    unknown = call("show", id="L-nnnnn").structured["hint"]
+    assert unknown == '`search {"all": true}` shows the ids there are'
+    assert last in call("search", all=True).text
     hints = {
         "`orbit show L-1`": '`show {"id": "L-1"}`',
         "`orbit learning vote L-1 --task T`": '`vote {"id": "L-1", "task": "T"}`',
         "a person runs `orbit adr supersede ADR-1 --with ADR-2`": "",
-        "`orbit list --all` shows the ids there are": "",
+        "`orbit list`": "`search {}`",
+        "`orbit adr list --all`": '`search {"kind": "adr", "all": true}`',
+        "`orbit list --phase closed`": '`list {"phases": ["closed"]}`',
         "`orbit fleet show L-1`": "",
         "`orbit accept L-1`": "",
     }

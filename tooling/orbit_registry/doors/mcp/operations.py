@@ -18,6 +18,10 @@ from orbit_registry.doors.mcp.tool import Arguments, Tool
 from orbit_registry.registry import Registry
 
 
+_OF_SEARCH = frozenset({"kind", "all", "tags"})
+"""Arguments of the tool `list` that `search` takes, too."""
+
+
 @cache
 def operations_with_tools() -> Mapping[str, Row]:
     """Return the rows of the table that a tool runs, by the tool's name."""
@@ -133,11 +137,21 @@ def _call(command: str) -> str:
     rest = iter(words[1:])
     for word in rest:
         is_flag = word in flags
-        if not (is_flag or placed) or (is_flag and flags[word].schema["type"] == "boolean"):
+        if not (is_flag or placed):
             return ""
 
         argument = flags[word] if is_flag else placed.pop(0)
+        if is_flag and argument.schema["type"] == "boolean":
+            parameters[argument.public] = True
+            continue
+
         value = next(rest, "") if is_flag else word
         parameters[argument.public] = [value] if is_flag and argument.is_list else value
 
-    return f"{row.tool} {json.dumps(parameters, ensure_ascii=False)}"
+    tool = row.tool
+    if parameters.get("phases") == ["live"]:
+        del parameters["phases"]  # the default of both
+    if tool == "list" and parameters.keys() <= _OF_SEARCH:
+        tool = "search"  # clients list it, and not `list`; without words it lists records, too
+
+    return f"{tool} {json.dumps(parameters, ensure_ascii=False)}"
