@@ -17,7 +17,6 @@ from orbit_registry.doors.answers.table import Operation, Row, commands, rows
 from orbit_registry.doors.mcp.tool import Arguments, Tool
 from orbit_registry.registry import Registry
 
-
 _OF_SEARCH = frozenset({"kind", "all", "tags"})
 """Arguments of the tool `list` that `search` takes, too."""
 
