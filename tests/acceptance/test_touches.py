@@ -13,6 +13,7 @@ from tests.files import commit, make_workspace, write
 
 from orbit_registry.doors.answers.call import Caller
 from orbit_registry.doors.mcp.dispatch import reply
+from orbit_registry.doors.mcp.tools import LISTED
 from orbit_registry.registry import Registry
 
 OLD = """## Context
@@ -160,4 +161,13 @@ def test_an_agent_is_told_before_and_after_it_proposes(project: Path) -> None:
         assert ids(data["touches"]) == ["ADR-0001"]
         assert "same question: ADR-0001" in answer.text
 
-    assert 'supersede {"id": "ADR-0001", "by": "ADR-0002"}' in after.text
+    calls = after.text.partition("Say how it relates to each: ")[2].partition("\n")[0]
+    for proposed in calls.split("; "):
+        name, _, words = proposed.partition(" ")
+        assert name in LISTED
+        done = reply(name, json.loads(words), caller, lambda: Registry.open(project))
+        assert not done.is_error, done.text
+
+    written = Registry.open(project).get("ADR-0002").data
+    assert written["links"] == [{"rel": "related_to", "to": "ADR-0001"}]  # the last alternative
+    assert written["distinct_from"] == ["ADR-0001"]

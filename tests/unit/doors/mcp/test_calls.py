@@ -661,3 +661,12 @@ def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) 
     output = data(call("brief", paths=["src/a.py"], task_class="code-gen"))["matches"]
     assert [entry["id"] for entry in output] == existing[1:]
     assert call("search", query="nothing", path="src/a.py").sidecar is None
+
+
+def test_a_closed_record_is_named_as_closed_whatever_is_to_change(call: Call, root: Path) -> None:
+    last = data(call("match", paths=["src/a.py"]))["matches"][-1]["id"]
+    assert run(["-C", str(root), "learning", "retire", last, "--yes"]) == 0
+
+    for fields in ({"summary": "Anything else"}, {"body": "No field of it"}):
+        refused = call("add", id=last, fields=fields).structured
+        assert refused["error"] == f"{last} is retired and is kept as it was"

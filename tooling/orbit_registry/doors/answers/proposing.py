@@ -126,16 +126,16 @@ def update(
         tags: Its topics, as in `fields`.
     """
     record = call.registry.get(call.of_kind(any_id))
+    if record.phase == "closed":
+        raise RefusedError(
+            f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record"
+        )
+
     is_decided = record.kind.in_document and record.phase == "live"
     changes = {**_axes(paths, tags), **fields}
     changes = allowed_fields(record.kind, changes, new=is_decided)
     refuse_missing_evidence(call.workspace, changes.get("evidence"))
     _refuse_inherited(record)
-
-    if record.phase == "closed":
-        raise RefusedError(
-            f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record"
-        )
 
     if record.phase == "pending":
         title = changes.pop("title", None) if record.kind.in_document else None
@@ -483,11 +483,18 @@ def _touch_text(touch: Touch) -> str:
 
 
 def _touch_calls(new: Record, touch: Touch) -> list[str]:
-    """Return the calls that say how a proposal relates to a decision on the same question."""
+    """Return the calls that say how a proposal relates to a decision on the same question.
+
+    Clients list `add`, which changes what waits, but neither `update` nor `link`.
+    """
     old = touch.record.id
-    calls = [] if touch.record.origin else [_tool_call("supersede", id=old, by=new.id)]
-    calls += [_tool_call("link", id=new.id, rel=rel, to=old) for rel in (AMENDS, RELATED)]
-    return [*calls, _tool_call("update", id=new.id, fields={"distinct_from": [old]})]
+    changes: list[Fields] = []
+    for rel in (AMENDS, RELATED):
+        links = _append_once(new.data.get("links"), {"rel": rel, "to": old})
+        changes.append({"links": links})
+
+    changes.append({"distinct_from": _append_once(new.data.get("distinct_from"), old)})
+    return [_tool_call("add", id=new.id, fields=fields) for fields in changes]
 
 
 def _tool_call(tool: str, **arguments: object) -> str:
@@ -503,8 +510,8 @@ def _written(
     judged, _ = visibility_of(call.registry, [record])
     judgement = judged.get(record.path)
     if judgement is not None:
-        call_of_update = _tool_call("update", id=record.id, fields={"paths": ["GLOB"]})
-        lines += [f"  {each}" for each in _visible_lines(judgement, call_of_update)]
+        change = _tool_call("add", id=record.id, fields={"paths": ["GLOB"]})
+        lines += [f"  {each}" for each in _visible_lines(judgement, change)]
 
     lines += [f"note: {unmatched}" for unmatched in unmatched_of(call.registry, record)]
     copied = (replace(each, record=clean(each.record)) for each in near if each.is_settled)
