@@ -183,6 +183,10 @@ def test_agents_are_offered_it_only_where_both_allow_it(
     answer = reply("run", arguments, caller, Registry.open)
     assert "exit code 3" in answer.text
     assert "args:one" in answer.text
-    assert events(shell.root, "run")[0]["role"] == "agent"
+    event = events(shell.root, "run")[0]
+    assert (event["role"], event["surface"]) == ("agent", "mcp:run")
+    for name, value in (("trust", True), ("passed", ["HOME"])):
+        assert reply("run", {**arguments, name: value}, caller, Registry.open).is_error
+
     monkeypatch.setenv("ORBIT_PROGRAMS", "off")
     assert not offered()
