@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from orbit_registry.formats.hosting import FORMS
+from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import files_of_scopes
@@ -154,6 +155,16 @@ def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
     ]
     html = about({"records": [], "files": []}, neighbours, [])
     assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in html
+
+
+def test_what_shows_that_a_decision_is_built_has_its_code_marked(site: SiteMap) -> None:
+    record = _decision(2)
+    shown = Built(State.BUILT, "", ("src/__init__.py:3 has `a<b`",))
+    relations = Relations([record], built={record.path: shown})
+    html = article(
+        record.kind, record_view(record, url_of(record), relations, site, groups_of([record])), ""
+    )
+    assert "<dd>src/__init__.py:3 has <code>a&lt;b</code></dd>" in html
 
 
 def test_a_decision_is_accepted_since_its_approval(site: SiteMap) -> None:
