@@ -237,6 +237,13 @@ def project_path(text: str) -> str:
     return f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
+def refuse_empty_path(path: str) -> None:
+    """Raise where a person names no path: a variable of the shell is not set."""
+    if not path.strip():
+        hint = "`.` is the folder you are in; a shell variable may be unset"
+        raise UsageError("a path is empty", hint=hint)
+
+
 def refuse_no_path(path: str) -> None:
     """Raise where no file can have a path."""
     hint = "name paths from the project's root"

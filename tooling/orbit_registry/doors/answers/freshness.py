@@ -101,6 +101,7 @@ def verify(
 
     for any_id in any_ids:
         try:
+            call.of_kind(any_id, f"orbit verify {any_id}")
             verified = registry.verify(any_id, statement, dry_run=dry_run)
         except OrbitError as error:
             failed.append(error)
