@@ -35,9 +35,17 @@ HEAD = """\
 
 `orbit` and `orbit-registry` are the same program. If a command has `--format json`, it prints one
 envelope: `ok`, `data`, `diagnostics`, `next` (commands that make sense now), and `error` with
-`hint` if it failed. Exit codes: 0 clean, 1 findings or a refused change, 2 wrong usage, 3 a fault
-in Orbit, 130 stopped by Ctrl-C or by the answer "no". `orbit run` and `orbit mcp wrap` end with
-the code of the program that they ran.
+`hint` if it failed.
+
+| exit code | meaning |
+|---|---|
+| 0 | it is done, or there was nothing to do |
+| 1 | the project says no: findings, a refused change, no record of that id |
+| 2 | the call is wrong: an unknown word, an empty one, a file, folder or commit that is not there |
+| 3 | a fault in Orbit, or a commit that git can't read |
+| 130 | stopped by Ctrl-C or by the answer "no" |
+
+`orbit run` and `orbit mcp wrap` end with the code of the program that they ran.
 """
 
 

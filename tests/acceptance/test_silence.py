@@ -53,3 +53,37 @@ def test_a_silent_edit_is_explained(
         assert words in answer
     for words in row.get("never", ()):
         assert words not in answer
+
+
+@pytest.mark.parametrize("command", [["explain", "src/a.py"], ["list"], ["check"], ["doctor"]])
+def test_a_work_tree_of_an_older_commit_says_where_the_records_are(
+    git_repo: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    write(git_repo, "src/a.py")
+    commit(git_repo)
+    root = make_workspace(git_repo)
+    write_learning(root, 1)
+    commit(root)
+    old = root.parent / "old"
+    add = ["git", "worktree", "add", "-q", "--detach", str(old), "HEAD~1"]
+    subprocess.run(add, cwd=root, check=True)
+
+    code = run(["-C", str(old), *command])
+
+    printed = "".join(capsys.readouterr())
+    assert code in (1, 2)
+    assert "`main` has one, and this commit has none: `git merge main` brings it" in printed
+    assert "orbit init" not in printed
+
+
+def test_a_sparse_checkout_says_that_it_leaves_the_records_out(
+    git_repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_workspace(git_repo)
+    write(root, "src/a.py")
+    commit(root)
+    subprocess.run(["git", "sparse-checkout", "set", "src"], cwd=root, check=True)
+    monkeypatch.chdir(root / "src")
+
+    assert run(["list"]) == 2
+    assert "hint: its commit has one: `git sparse-checkout add .orbit`" in capsys.readouterr().err

@@ -61,7 +61,7 @@ def try_check(call: Call, name: str = "", file: str | None = None) -> Answer:
         name [ID[/CHECK]]: The record, or one check of it.
         file FILE: A YAML file with `checks:`, in place of a record.
     """
-    if bool(name) == bool(file):
+    if bool(name) == (file is not None):
         raise UsageError(
             "name a record or a file with checks",
             hint="`orbit enforce try ADR-0042`, or `--file checks.yaml`",
@@ -69,8 +69,8 @@ def try_check(call: Call, name: str = "", file: str | None = None) -> Answer:
 
     registry = call.registry
     any_id, check_id = _parts(name)
-    if file:
-        record = record_of_file(registry.workspace, call.path(file))
+    if file is not None:
+        record = record_of_file(registry.workspace, call.file(file))
     else:
         record = registry.collection.records.get(any_id)
 

@@ -22,6 +22,7 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.files import from_home
 from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.workspace import refuse_empty_path
 
 LARGEST = 8 << 20
 """Bytes of a list of repositories."""
@@ -173,6 +174,7 @@ def origin_name(argument: str, api: str = "") -> str:
 
 
 def _entries(argument: str, api: str) -> Iterator[Source | Problem]:
+    refuse_empty_path(argument)
     forge, _, account = argument.partition(":")
     path = from_home(Path(argument))
     if forge in FORGES and account and not mode_of(path):

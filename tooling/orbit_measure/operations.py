@@ -165,7 +165,7 @@ def replay(
     call: Call,
     repo: Annotated[Path, Form(file_okay=False, exists=True)] | None = None,
     since: str | None = None,
-    commits: Annotated[Path, Form(dir_okay=False)] | None = None,
+    commits: Annotated[Path, Form(dir_okay=False, exists=True)] | None = None,
     is_effect: Annotated[bool, EARLIER] = False,
 ) -> Answer:
     """Replay past commits: what would have been shown.

@@ -19,7 +19,7 @@ def export(call: Call, endpoint: str | None = None, everything: bool = False) ->
         endpoint URL: Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….
         everything --all: Send events again that were sent before.
     """
-    from orbit_notify.otlp import endpoint_of, send
+    from orbit_notify.otlp import endpoint_of, refuse_endpoint, send
 
     where = endpoint_of(endpoint)
     if not where:
@@ -27,6 +27,7 @@ def export(call: Call, endpoint: str | None = None, everything: bool = False) ->
             "no address to send to", hint="orbit events export --endpoint http://localhost:4318"
         )
 
+    refuse_endpoint(where)
     sent = send(call.workspace, where, everything=everything)
     data = {"sent": sent, "endpoint": where}
     return Answer(data, f"{plural(sent, 'span')} sent", ["orbit events stats"])

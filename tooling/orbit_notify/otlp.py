@@ -8,14 +8,17 @@ something is sent, and never by a hook.
 import hashlib
 import importlib
 import json
+import logging
 import os
+import re
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
+from orbit_registry.errors import ConfigError, DeliveryError, OrbitError, UsageError
 from orbit_registry.hook.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.hook.project import private_folder
 from orbit_registry.repository.reader import read_collection
@@ -49,6 +52,7 @@ MARK = "otlp.json"
 BATCH = 512
 TIMEOUT = 10.0
 _PATH = "/v1/traces"
+_LIBRARY = "opentelemetry"
 _EXTRA = "install the extra `orbit-registry[otel]`"
 
 
@@ -92,6 +96,34 @@ def endpoint_of(option: str | None) -> str:
     return base.rstrip("/") + _PATH
 
 
+def refuse_endpoint(endpoint: str) -> None:
+    """Raise where nothing can listen at an endpoint.
+
+    Raises:
+        UsageError: it is no address of HTTP.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        _ = parts.port
+    except ValueError:  # brackets that do not close, a port that is no number
+        is_address = False
+
+    if not is_address:
+        hint = "for example http://localhost:4318"
+        raise UsageError(f"{endpoint!r} is not an address of HTTP", hint=hint)
+
+
+class _Reason(logging.Handler):
+    """What the library logs, in place of its lines on the standard error."""
+
+    words = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the last line."""
+        self.words = record.getMessage()
+
+
 def _sent_position(mark: Path, endpoint: str) -> tuple[int, int]:
     try:
         stored = json.loads(read_bytes(mark, limit=10_000))
@@ -123,12 +155,23 @@ def _deliver(
 
     exporter = _exporter(endpoint)
     spans = [_span(event, row, project, record_ids) for event, row in batch]
-    if exporter.export(spans).name != "SUCCESS":
+    logger, reason = logging.getLogger(_LIBRARY), _Reason()
+    logger.addHandler(reason)
+    logger.propagate = False
+    try:
+        is_sent = exporter.export(spans).name == "SUCCESS"
+    finally:
+        logger.removeHandler(reason)
+        logger.propagate = True
+
+    if not is_sent:
         hint = (
             "see that a collector listens there for OTLP over HTTP; what was not sent is "
             "sent the next time"
         )
-        raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
+        code = re.search(r"\bcode: (\d+)", reason.words)
+        why = f"it answers {code[1]}" if code else "nothing answers"
+        raise DeliveryError(f"{endpoint} did not take the spans: {why}", hint=hint)
 
     return len(spans)
 

@@ -5,7 +5,7 @@
     │   ├── WorkspaceNotFoundError no `.orbit/` here or above
     │   ├── ForeignWorkspaceError  an `.orbit/` that another tool wrote
     │   └── ConfigError            `.orbit/config.yaml` can't be used
-    ├── RecordNotFoundError        no record has that id
+    ├── RecordNotFoundError        no record has that id (exit 1, as all below)
     ├── AmbiguousIdError           several records have that id
     ├── InvalidRecordError         the change would make a record invalid
     ├── RefusedError               the change is valid in form, but not allowed (as a vote)

@@ -139,7 +139,9 @@ def test_a_span_is_sent_until_it_arrives_once(shell: Any, receiver: Receiver) ->
     write(shell.root, "retrieval", 1_790_000_000)
     receiver.refuse(True)
     refused = orbit(shell, *where)
-    assert (refused.returncode, "did not take the spans" in refused.stderr) == (1, True)
+    assert refused.returncode == 1
+    first, _ = refused.stderr.splitlines()
+    assert first == f"error: {where[-1]} did not take the spans: it answers 400"
     receiver.refuse(False)
     assert orbit(shell, *where).stdout == "1 span sent\n"
     assert orbit(shell, *where).stdout == "0 spans sent\n"
@@ -241,3 +243,27 @@ def test_without_an_address_it_is_a_wrong_call(shell: Any) -> None:
     for command in (["queue"], ["queue", "--kind", "rule"], ["watchdog", "--once"]):
         none = orbit(shell, *command, "--notify", ORBIT_NOTIFY_URLS="")
         assert (none.returncode, "ORBIT_NOTIFY_URLS" in none.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["NONSENSE", "ftp://x", "http://", "http://[::1", "http://a:b"]
+)
+def test_what_is_no_address_of_http_is_refused(shell: Any, endpoint: str) -> None:
+    write(shell.root, "retrieval", 1_790_000_000)
+
+    refused = orbit(shell, "events", "export", "--endpoint", endpoint)
+
+    message, hint = refused.stderr.splitlines()
+    assert message.startswith("error: ")
+    assert "is not an address of HTTP" in message
+    assert hint == "  hint: for example http://localhost:4318"
+    assert refused.returncode == 2
+
+
+def test_where_nobody_listens_two_lines_say_so(shell: Any) -> None:
+    write(shell.root, "retrieval", 1_790_000_000)
+
+    refused = orbit(shell, "events", "export", "--endpoint", "http://127.0.0.1:9")
+
+    assert len(refused.stderr.splitlines()) == 2
+    assert "/v1/traces did not take the spans: nothing answers" in refused.stderr

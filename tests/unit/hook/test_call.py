@@ -184,6 +184,16 @@ def test_words_of_a_prompt_that_may_be_paths_are_found(text: str, words: list[st
     assert (call.paths, call.paths_are_heuristic, call.text) == (words, True, text)
 
 
+@pytest.mark.parametrize("form", ["see src/a.py\n{log}", "{log}\nsee src/a.py"])
+def test_a_path_before_or_after_a_pasted_log_is_found(form: str) -> None:
+    log = "".join(f"at node_modules/lib/file{number}.js\n" for number in range(20_000))
+
+    words = path_words(form.format(log=log))
+
+    assert "src/a.py" in words
+    assert len(words) <= MOST_PATHS
+
+
 @given(st.lists(SHELL, max_size=40).map("".join))
 def test_any_command_is_read_to_its_end(command: str) -> None:
     paths = paths_in_command(command)

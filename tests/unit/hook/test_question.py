@@ -93,6 +93,18 @@ def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
     assert records_by_words(indexes_of()[1], text) == []
 
 
+@pytest.mark.parametrize("form", ["{asked}\n{log}", "{log}\n{asked}"])
+def test_what_is_asked_before_or_after_a_pasted_log_is_read(form: str) -> None:
+    log = "".join(f"line{number} of the log went well\n" for number in range(20_000))
+    text = form.format(asked="why does the invoice double when uploads retry?", log=log)
+
+    asked = records_by_words(indexes_of()[1], "why does the invoice double when uploads retry?")
+    numbers = [number for number, _ in asked]
+
+    assert numbers
+    assert [number for number, _ in records_by_words(indexes_of()[1], text)][:1] == numbers[:1]
+
+
 def test_the_only_record_of_a_project_is_found() -> None:
     index = indexes_of({"only": ("Redis forgets a cache at a restart", "", "")})[1]
     assert records_by_words(index, "Move the cache to Redis")[0][1] >= index.min_relevance

@@ -251,10 +251,28 @@ def _take_name(paths: dict[str, None], text: str, start: int) -> None:
         paths[name] = None
 
 
+def ends_of(text: str, longest: int) -> "tuple[str, ...]":
+    """Return a text, or the beginning and the end of a longer one: what a person asks stands before
+    or after what was pasted.
+    """
+    half = longest // 2
+    return (text,) if len(text) <= longest else (text[:half], text[-half:])
+
+
 def path_words(text: str) -> list[str]:
     """Return the words of a prompt that may be paths: those with a slash or a dot inside."""
+    parts = ends_of(text, LONGEST_TEXT)
+    most = MOST_PATHS // len(parts)
+    words = dict.fromkeys(_path_words(parts[0])[:most])
+    for part in parts[1:]:
+        words |= dict.fromkeys(_path_words(part)[-most:])
+
+    return list(words)
+
+
+def _path_words(text: str) -> list[str]:
     words: dict[str, None] = {}
-    for word in text[:LONGEST_TEXT].translate(_APART).split():
+    for word in text.translate(_APART).split():
         head, colon, line = word.partition(":")
         if colon and line[:1].isdigit():
             word = head
@@ -266,11 +284,8 @@ def path_words(text: str) -> list[str]:
         elif has_path_sign and "://" not in name and not name.startswith("-"):
             words[name.partition("#")[0].partition("::")[0]] = None
 
-        if len(words) >= MOST_PATHS:
-            break
-
-    for quotation in text[:LONGEST_TEXT].split('"')[1::2]:
+    for quotation in text.split('"')[1::2]:
         if " " in quotation and "/" in quotation and "\n" not in quotation:
             words[quotation] = None  # a path with spaces
 
-    return list(words)[:MOST_PATHS]
+    return list(words)

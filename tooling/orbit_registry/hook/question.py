@@ -7,8 +7,9 @@ has counts as one that is in none. The index knows the words of records and thei
 form of one is found by taking its ending off: to load a stemmer takes longer than all else.
 """
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
+from orbit_registry.hook.call import ends_of
 from orbit_registry.hook.words import words
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ _TO_GO_ON = (
 GENERIC = frozenset(_TO_GO_ON.split())
 """Words that a person says to go on; a text of nothing else names nothing that has a record."""
 FEWEST = 2  # words besides those; with fewer a prompt is not a task
-LONGEST = 10_000  # characters of a prompt that are read: the rest was pasted
+LONGEST = 10_000  # characters of a prompt's two ends that are read: between them it was pasted
 MOST = 200  # different words of these that are read
 ENOUGH = 5
 """Words of no record at whose weight the divisor of a score ends: people describe a task in several
@@ -47,9 +48,14 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
 
     Scores are from 0 to 1.
     """
-    plain = " ".join(map(_without_path, text[:LONGEST].split()))
-    in_order = words(plain)
-    query = list(dict.fromkeys(in_order))[:MOST]
+    parts = [_words_of(part) for part in ends_of(text, LONGEST)]
+    most = MOST // len(parts)
+    query = list(dict.fromkeys(parts[0]))[:most]
+    for part in parts[1:]:
+        query += list(dict.fromkeys(reversed(part)))[:most]
+
+    in_order = list(chain.from_iterable(parts))
+    query = list(dict.fromkeys(query))
     if len(query) - len(GENERIC.intersection(query)) < fewest:
         return []
 
@@ -107,9 +113,14 @@ def _add_runs(index: "Index", weights: dict[int, float], terms: list[str]) -> No
             weights[number] += index.run_worth * best
 
 
+def _words_of(text: str) -> list[str]:
+    return words(" ".join(map(_without_path, text.split())))
+
+
 def replaced_names(text: str) -> list[str]:
     """Return the words of a text that look like the ids of records."""
-    pieces = [piece.strip(".,;:!?()[]'\"`") for piece in text[:LONGEST].split()]
+    whole = "\n".join(ends_of(text, LONGEST))
+    pieces = [piece.strip(".,;:!?()[]'\"`") for piece in whole.split()]
     ids = dict.fromkeys(piece for piece in pieces if "-" in piece[1:-1] and "/" not in piece)
     return [*ids][:MOST]
 

@@ -4,7 +4,7 @@ It is loaded only where the index holds rejected options. Of an edit, lines of i
 dependency files are read.
 """
 
-from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
+from orbit_registry.hook.call import LONGEST_TEXT, PATCH, ends_of, field
 from orbit_registry.hook.index import OPTIONS
 from orbit_registry.hook.tools import ADDING, edits_in
 from orbit_registry.hook.words import words
@@ -54,7 +54,8 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
     Each has the option's position.
     """
     matches: dict[int, int] = {}
-    bare = " ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word])
+    pieces = " ".join(ends_of(text, LONGEST_TEXT)).split()
+    bare = " ".join([word for word in pieces if "/" not in word])
     # Capitals part `MySQL`; `mysql` is one word.
     for form in dict.fromkeys((bare, bare.lower())):
         query = words(form, whole=True)

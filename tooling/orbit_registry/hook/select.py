@@ -277,10 +277,11 @@ def _purposes(context: Context) -> "Sequence[str]":
         return context.purposes
 
     # Tool calls, which most calls are, have no use for it.
+    from orbit_registry.hook.call import ends_of
     from orbit_registry.hook.purpose import purposes_in
     from orbit_registry.hook.question import LONGEST, asks_to_run
 
-    purposes = purposes_in(context.text[:LONGEST])
+    purposes = purposes_in("\n".join(ends_of(context.text, LONGEST)))
     if not purposes or asks_to_run(context.text) or context.writes_code:
         return purposes
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from orbit_registry.errors import GitError
 from orbit_registry.lifecycle.history import first_parents, signs_at, signs_of, steps
 from orbit_registry.lifecycle.signs import Sign, SignKind
 from orbit_registry.lifecycle.unwritten import (
@@ -77,7 +76,7 @@ def audit(workspace: Workspace, most: int, progress: Callable[[int, int], None])
     git = workspace.git
     git.require()
     if git.head() is None:
-        raise GitError("there is no commit to read", hint="commit the project first")
+        raise git.names_no_commit("HEAD")
 
     total = int(git.run("rev-list", "--first-parent", "--count", "HEAD"))
     names = first_parents(git, most + 1)

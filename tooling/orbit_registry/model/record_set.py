@@ -174,7 +174,7 @@ class RecordSet:
             return records[0]
 
         if not any_id.strip():
-            raise RecordNotFoundError(
+            raise UsageError(
                 "the id is empty", hint="`orbit list` shows ids; a shell variable may be unset"
             )
 

@@ -23,7 +23,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
-from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError
 from orbit_registry.formats.adr.options import rejected_data
 from orbit_registry.formats.position import Span
 from orbit_registry.model.ids import new_uid
@@ -73,7 +73,7 @@ from orbit_registry.workspace.author import Author, acting_role, current_author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.git_log import dates_of
 from orbit_registry.workspace.journal import FileChange
-from orbit_registry.workspace.workspace import Workspace
+from orbit_registry.workspace.workspace import Workspace, refuse_empty_path
 
 OnStep = Callable[[str, int, int], None]
 """Gets what is done next, how much of it is done, and how much there is."""
@@ -143,7 +143,12 @@ def backfill(
 
     documents = set() if paths else {*decision_paths(workspace)}
     for path in paths:
+        refuse_empty_path(path)
         here = inside(workspace.root, path)
+        if not here.exists():
+            hint = "name a document or a folder, from the project's root"
+            raise UsageError(f"{path} is not there", hint=hint)
+
         below = here.rglob("*.md") if here.is_dir() else [here]
         documents.update(map(workspace.relative, below))
 

@@ -120,7 +120,7 @@ def vote_in(line: str) -> Vote | str:
 def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) -> bool:
     """Append a vote to a record's file; False where the same voter and task voted already."""
     if not vote.task_id.strip() or not vote.voter_model.strip():
-        raise RefusedError(
+        raise UsageError(
             "a vote needs a task and a voter",
             hint="`orbit vote ID --task T --model M`",
         )

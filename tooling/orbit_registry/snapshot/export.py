@@ -513,7 +513,10 @@ def _without_secrets(skill: Skill) -> Skill:
 
 
 def _is_database(file: Path) -> bool:
-    """Say whether a file is empty or an earlier export."""
+    """Say whether a file is empty or an earlier export; a device or a pipe is neither."""
+    if not file.is_file():
+        return False
+
     with file.open("rb") as content:
         head = content.read(12)
 

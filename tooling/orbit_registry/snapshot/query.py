@@ -270,7 +270,7 @@ def ask(
         statements = connection.extract_statements(sql)
         if not statements:
             hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
-            raise SnapshotError("the question is empty", hint=hint)
+            raise UsageError("the question is empty", hint=hint)
 
         problem = ""
         if len(statements) != 1:

@@ -250,6 +250,7 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.ENOTDIR: "a file is where a folder is needed",
         errno.EEXIST: "a file is where a folder is needed",
         errno.ELOOP: "links on the way lead in a circle; name another folder",
+        errno.EINVAL: "name a plain file",
     }
 
     hint = hints.get(error.errno or 0, _TRY_AGAIN)
@@ -276,6 +277,10 @@ def _mode_of(path: Path) -> int | None:
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return None
+
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        raise OSError(errno.EINVAL, "a device, a pipe or a socket is no file", str(path))
+
     return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
 
 

@@ -440,6 +440,10 @@ class Git:
             hint = "make the first one: `git add -A`, then `git commit -m Start`"
             return UsageError("there is no commit here yet", hint=hint)
 
+        if not revision.strip():
+            hint = "name a branch or commit: `main`; a shell variable may be unset"
+            return UsageError("the name of a commit is empty", hint=hint)
+
         hint = "fetch it first, or name a branch or commit you have"
         return UsageError(f"{revision!r} names no commit here", hint=hint)
 

@@ -237,6 +237,13 @@ def project_path(text: str) -> str:
     return f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
+def refuse_empty_path(path: str) -> None:
+    """Raise where a person names no path: a variable of the shell is not set."""
+    if not path.strip():
+        hint = "`.` is the folder you are in; a shell variable may be unset"
+        raise UsageError("a path is empty", hint=hint)
+
+
 def refuse_no_path(path: str) -> None:
     """Raise where no file can have a path."""
     hint = "name paths from the project's root"
@@ -295,8 +302,32 @@ def find_workspace(start: Path) -> Workspace:
             break
 
     raise WorkspaceNotFoundError(
-        f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first"
+        f"there is no {ORBIT}/ in {start} or above it", hint=_elsewhere(start)
     )
+
+
+def _elsewhere(start: Path) -> str:
+    """Return what to do where a folder has no records: its commit may be older than they are, as
+    that of another work tree, or a sparse checkout leaves them out.
+    """
+    top = Git(start).top if start.is_dir() else None
+    if top is None:
+        return "run `orbit init` first"
+
+    git = Git(top)
+    if _has_records(git, "HEAD"):
+        return f"its commit has one: `git sparse-checkout add {ORBIT}` or `git restore {ORBIT}`"
+
+    branch, _ = git.default_tip() or ("", "")
+    if branch and _has_records(git, branch):
+        name = branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+        return f"`{name}` has one, and this commit has none: `git merge {name}` brings it"
+
+    return "run `orbit init` first"
+
+
+def _has_records(git: Git, revision: str) -> bool:
+    return bool(git.ask("ls-tree", "-d", "--end-of-options", revision, "--", ORBIT))
 
 
 def work_tree(root: Path) -> Path:

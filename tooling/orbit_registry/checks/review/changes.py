@@ -11,7 +11,7 @@ from textwrap import shorten
 
 from orbit_registry.checks.engine import gate
 from orbit_registry.checks.review.touched import touched_by
-from orbit_registry.errors import GitError, UsageError
+from orbit_registry.errors import GitError
 from orbit_registry.lifecycle.history import brought_by
 from orbit_registry.lifecycle.touches import Touch
 from orbit_registry.lifecycle.unwritten import Candidate, unwritten
@@ -174,9 +174,6 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
     """
     git = workspace.git
     start, dots, end = revisions.partition("..")
-    if not start:
-        raise UsageError("BASE is empty", hint="name a branch or commit: `orbit diff main`")
-
     head = _commit(git, end.removeprefix(".") or "HEAD")
     base = git.merge_base(_commit(git, start), head)
     if base is None:

@@ -170,20 +170,30 @@ def refuse_paths(arguments: Sequence[Argument], values: Mapping[str, object]) ->
         UsageError: it is not there, or a file in the place of a folder, or the other way round.
     """
     for argument in arguments:
-        path, takes = values.get(argument.name), argument.schema
-        if not isinstance(path, Path):
-            continue
+        path = values.get(argument.name)
+        if isinstance(path, Path):
+            refuse_path(path, argument.schema)
 
-        refuse_no_path(str(path))
-        expected = "folder" if takes.get("file_okay") is False else "file"
-        hint = f"name a {expected}"
-        if not is_there(path):
-            if takes.get("exists"):
-                raise UsageError(f"{path} is not there", hint=f"{hint} that is there")
-        elif path.is_dir() and takes.get("dir_okay") is False:
-            raise UsageError(f"{path} is a folder", hint=hint)
-        elif not path.is_dir() and takes.get("file_okay") is False:
-            raise UsageError(f"{path} is a file", hint=hint)
+
+TO_READ: Schema = {"exists": True, "dir_okay": False}
+"""What the path of a file that is read has to be."""
+
+
+def refuse_path(path: Path, takes: Schema, name: str = "") -> None:
+    """Raise where a path, which the caller writes as `name`, is not what is taken: see
+    `refuse_paths`.
+    """
+    name = name or str(path)
+    refuse_no_path(str(path))
+    expected = "folder" if takes.get("file_okay") is False else "file"
+    hint = f"name a {expected}"
+    if not is_there(path):
+        if takes.get("exists"):
+            raise UsageError(f"{name} is not there", hint=f"{hint} that is there")
+    elif path.is_dir() and takes.get("dir_okay") is False:
+        raise UsageError(f"{name} is a folder", hint=hint)
+    elif not path.is_dir() and takes.get("file_okay") is False:
+        raise UsageError(f"{name} is a file", hint=hint)
 
 
 def refuse_values(name: str, form: Schema, values: Mapping[str, object]) -> None:

@@ -5,14 +5,13 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 from orbit_registry.checks.review import review
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import EARLIER, TOOL, Form
 from orbit_registry.doors.answers.call import Call
-from orbit_registry.doors.answers.inputs import STANDARD_INPUT
+from orbit_registry.doors.answers.inputs import STANDARD_INPUT, named_file
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.secrets import without_secrets
@@ -187,7 +186,7 @@ def _content(name: str, limit: int, hint: str) -> str:
         if name == STANDARD_INPUT:
             content = sys.stdin.buffer.read(limit)
         else:
-            with Path(name).open("rb") as stream:
+            with named_file(name).open("rb") as stream:
                 content = stream.read(limit)
     except OSError as error:
         raise UsageError(f"{name!r}: {error.strerror}", hint=hint) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+from orbit_registry.doors.answers.arguments import TO_READ, refuse_path
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.hook.events import OPENED, Event, append
@@ -19,7 +20,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.workspace import event_log
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.workspace import Workspace, path_from_root
+from orbit_registry.workspace.workspace import Workspace, path_from_root, refuse_empty_path
 
 SHOW = "mcp:show"
 
@@ -126,19 +127,23 @@ class Call:
         Links in its parent folders are resolved; it need not exist. A folder ends with "/".
         """
         root = self.workspace.root
-        if not path.strip():
-            hint = "`.` is the folder you are in; a shell variable may be unset"
-            if self.caller is not None:
-                hint = "name a file from the project's root"
-
-            raise UsageError("a path is empty", hint=hint)
-
+        refuse_empty_path(path)
         if self.caller is not None:
             return path_from_root(root, root, path)
 
         relative = path_from_root(root, Path.cwd(), path)
         is_open = relative != "" and not relative.endswith("/")
         return f"{relative}/" if is_open and (root / relative).is_dir() else relative
+
+    def file(self, name: str) -> str:
+        """Return the path from the root of a file that the caller names to be read.
+
+        Raises:
+            UsageError: it is not there, or a folder.
+        """
+        path = self.path(name)
+        refuse_path(self.workspace.root / path, TO_READ, name)
+        return path
 
     def of_kind(self, any_id: str, instead: str = "") -> str:
         """Return an id if a record of the command's kind may have it; refuse another kind's, and

@@ -47,7 +47,7 @@ def check(
     codes: tuple[str, ...] = (),
     strict: bool = False,
     loops: bool = False,
-    events: Path | None = None,
+    events: Annotated[Path, Form(dir_okay=False)] | None = None,
     days: Annotated[int, Form(minimum=1, maximum=36_500)] | None = None,
 ) -> Answer:
     """Check all records: the gate for CI.

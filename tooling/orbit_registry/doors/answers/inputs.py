@@ -4,10 +4,12 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
+from orbit_registry.doors.answers.arguments import TO_READ, refuse_path
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.kind import Kind
-from orbit_registry.workspace.files import RECORD_LIMIT, decode, is_there, read_text, resolved
+from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text, resolved
+from orbit_registry.workspace.workspace import refuse_empty_path
 
 STANDARD_INPUT = "-"
 EXAMPLE = '"Retry uploads with a new token"'
@@ -37,12 +39,29 @@ def headline_of(
     return headline
 
 
+def named_file(name: str) -> Path:
+    """Return the path of a file that a caller names to be read.
+
+    Raises:
+        UsageError: it is empty, not there, or a folder.
+    """
+    refuse_empty_path(name)
+    path = Path(name)
+    refuse_path(path, TO_READ)
+    return path
+
+
 def text_from(value: str) -> str:
-    """Return the text of a file or pipe; `-` is standard input."""
-    path = Path(value)
+    """Return the text of a file or pipe; `-` is standard input.
+
+    Raises:
+        UsageError: there is no such file.
+    """
     if value == STANDARD_INPUT:
         return _read_stream(sys.stdin.buffer, "the standard input")
-    if is_there(path) and path.is_fifo():  # process substitution: `--body-file <(command)`
+
+    path = named_file(value)
+    if path.is_fifo():  # process substitution: `--body-file <(command)`
         with path.open("rb") as pipe:
             return _read_stream(pipe, value)
     return read_text(resolved(path))

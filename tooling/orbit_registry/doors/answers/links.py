@@ -117,7 +117,7 @@ def supersede(
         message = f"both {new_id!r} and {replacement!r} are named to replace {old_id}"
         raise UsageError(message, hint="name one of them")
 
-    registry, successor = call.registry, str(new_id or replacement)
+    registry, successor = call.registry, str(replacement if new_id is None else new_id)
     call.of_kind(old_id)
     before = registry.get(old_id)
     old, new = registry.supersede(old_id, successor, dry_run=dry_run)

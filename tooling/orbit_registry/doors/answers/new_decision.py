@@ -1,21 +1,20 @@
 """A new decision: what refuses it, and what is answered once it is written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.copies import refuse_same_title
 from orbit_registry.doors.answers.inputs import headline_of, text_from
 from orbit_registry.doors.answers.notes import doubts, visibility_of
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.hits import near_lines, neighbours_data, show_commands
 from orbit_registry.doors.render.records import record_data
 from orbit_registry.doors.render.touched import touches_lines
-from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.formats.wording import normalised
-from orbit_registry.model.record import Record
+from orbit_registry.errors import UsageError
 from orbit_registry.operations.adr import AddResult, NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.repository.ids import IN_THE_TREE
@@ -106,7 +105,7 @@ def adr_new(
     )
 
     # It runs under the lock: no record can be added meanwhile.
-    admit = partial(refuse_same_title, registry, apart=distinct_from)
+    admit = partial(refuse_same_title, call, apart=distinct_from)
     added = registry.add_adr(request, admit=admit, dry_run=dry_run)
     return _answer(registry, request, added, dry_run=dry_run)
 
@@ -139,31 +138,6 @@ def _body(file: str | None) -> str | None:
         )
 
     return body
-
-
-def same_title(registry: Registry, new: Record, apart: Sequence[str] = ()) -> Record | None:
-    """Return an open decision with the title of a new one that is not named as `apart` from it."""
-    records = registry.collection.records
-    ids = {records.get(any_id).id for any_id in apart}
-    title = normalised(new.title)
-    for record in records.of_kind("adr"):
-        is_other = record.phase == "closed" or record.id in ids or record.uid == new.uid
-        if not is_other and normalised(record.title) == title:
-            return record
-
-    return None
-
-
-def refuse_same_title(registry: Registry, new: Record, apart: Sequence[str] = ()) -> None:
-    """Raise if an open decision has the title of a new one."""
-    same = same_title(registry, new, apart)
-    if same is not None:
-        show = f"orbit show {same.id}"
-        raise RefusedError(
-            f"{same.id} ({same.status.name}) has the same title: {same.title}",
-            hint=f"`{show}`; if the two differ, add `--distinct-from {same.id}`",
-            next_commands=[show],
-        )
 
 
 def _answer(registry: Registry, request: NewAdr, added: AddResult, *, dry_run: bool) -> Answer:

@@ -15,15 +15,13 @@ from orbit_registry.doors.answers.agent_fields import EXAMPLE, WITHHELD, own_fie
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import FieldValues
 from orbit_registry.doors.answers.call import Call
-from orbit_registry.doors.answers.new_decision import same_title
+from orbit_registry.doors.answers.copies import refuse_copies, refuse_same_title
 from orbit_registry.doors.answers.notes import unmatched_of, visibility_of
 from orbit_registry.doors.answers.records import clean
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.hits import (
-    duplicate_message,
     near_text,
     neighbours_data,
-    override_hint,
 )
 from orbit_registry.doors.render.records import record_data
 from orbit_registry.errors import RefusedError, UsageError
@@ -351,29 +349,16 @@ def _proposed(
         if old is not None:
             apart.append(old.id)
 
-        unless_same = partial(_refuse_same_title, call, apart=apart)
+        unless_same = partial(refuse_same_title, call, apart=apart)
         record = adrs.add_adr(call.workspace, request, call.author(), unless_same).record
         if old is not None:
             record = _change(call, record, _replacement_edit(old))
         return _written(call, record, old, near)
 
-    _refuse_duplicate(near)
+    refuse_copies(call, near)
     peers = registry.collection.records.of_kind(kind.name)
-    admit = refusing_copies(call.workspace, kind, peers, _refuse_duplicate)
+    admit = refusing_copies(call.workspace, kind, peers, partial(refuse_copies, call))
     return _written(call, registry.add(kind.name, fields, call.author(), admit), old, near)
-
-
-def _refuse_same_title(call: Call, new: Record, *, apart: Sequence[str]) -> None:
-    same = same_title(call.registry, new, apart)
-    if same is not None:
-        existing = clean(same)
-        raise RefusedError(
-            f"{existing.id} ({existing.status.name}) has the same title: {existing.title}",
-            hint=(
-                f"`show` {existing.id}; if the two differ, call again with "
-                f'"distinct_from": ["{existing.id}"]'
-            ),
-        )
 
 
 def _preview(call: Call, proposal: Proposal, draft: Record, near: Sequence[Neighbour]) -> Answer:
@@ -440,22 +425,6 @@ def _related(call: Call, draft: Record) -> list[Record]:
     except UsageError:  # the headline has only words that nearly every text has
         return []
     return [clean(hit.record) for hit in result.hits]
-
-
-def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
-    same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
-    if same is None:
-        return
-
-    existing = clean(same.record)
-    instead = f"`show` {existing.id}"
-    if existing.kind.voted and existing.phase == "live":
-        instead = f'`vote` {{"id": "{existing.id}", "task": …}} strengthens it'
-
-    neighbour = replace(same, record=existing)
-    differs = f'call again with "distinct_from": ["{existing.id}"]'
-    hint = f"{instead}; {override_hint(neighbour, differs)}"
-    raise RefusedError(duplicate_message(neighbour), hint=hint)
 
 
 def _visible_lines(judgement: Visibility, remedy: str) -> Iterator[str]:

@@ -137,8 +137,8 @@ def list_records(
     """
     registry = call.registry
     kinds = registry.workspace.kinds
-    word = kind or kind_option
-    only = call.kind or (kinds.named(word) if word else None)
+    word = kind_option if kind is None else kind
+    only = call.kind or (None if word is None else kinds.named(word))
     _refuse_unknown_status(status, [only] if only else kinds)
 
     records = registry.collection.records

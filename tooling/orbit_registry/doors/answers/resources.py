@@ -51,7 +51,7 @@ def import_doc(
         name --name: The name of the copy; else the file's name.
     """
     if source != STANDARD_INPUT:
-        text = intake.source_at(call.workspace, call.path(source))
+        text = intake.source_at(call.workspace, call.file(source))
     else:
         text = intake.source_from_stream(sys.stdin.buffer)
         if not (title or name):
@@ -91,7 +91,7 @@ def import_script(
         dry_run: Print what would be written; write nothing.
         fields: Fields that every kind has.
     """
-    text = intake.source_at(call.workspace, call.path(source))
+    text = intake.source_at(call.workspace, call.file(source))
     values = _values(call, fields, strategy, pending=pending)
     chunking = mapping_in(values, "chunking")
     file_name = PurePosixPath(text.path or source).name

@@ -21,6 +21,7 @@ from orbit_registry.doors.answers.arguments import (
     FieldValues,
 )
 from orbit_registry.doors.answers.call import Call
+from orbit_registry.doors.answers.copies import refuse_copies
 from orbit_registry.doors.answers.inputs import EXAMPLE, headline_of, text_from
 from orbit_registry.doors.answers.kinds import any_kind, in_record
 from orbit_registry.doors.answers.notes import doubts, past_review, unmatched_notes, visibility_of
@@ -29,15 +30,13 @@ from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.answers.votes import vote
 from orbit_registry.doors.render.hits import (
     MOST_NAMED,
-    duplicate_message,
     near_lines,
     near_text,
     neighbours_data,
-    override_hint,
     show_commands,
 )
 from orbit_registry.doors.render.records import record_data
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import UsageError
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import edits
@@ -216,13 +215,13 @@ def _added(
         if apart:
             fields = {**fields, "distinct_from": [*draft.words("distinct_from"), *apart]}
     else:
-        _refuse_duplicate(kind, near, task)
+        refuse_copies(call, near, task)
 
     if dry_run:
         return _draft_answer(call, draft, text, near)
 
     peers = registry.collection.records.of_kind(kind.name)
-    refuse = partial(_refuse_duplicate, kind, task=task)
+    refuse = partial(refuse_copies, call, task=task)
     admit = refusing_copies(registry.workspace, kind, peers, refuse)
     return _added_answer(call, registry.add(kind.name, fields, admit=admit), near)
 
@@ -264,23 +263,6 @@ def _visible(call: Call, record: Record) -> tuple[list[str], Mapping[str, object
         lines = [*judgement.lines()]
 
     return lines, {"visibility": None if judgement is None else judgement.as_data()}, unknown
-
-
-def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
-    same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
-    if same is None:
-        return
-
-    existing = same.record
-    show = f"orbit show {existing.id}"
-    votes = f"orbit {kind.name} vote {existing.id} --task {task or 'TASK'}"
-    may_vote = kind.voted and existing.phase == "live"
-    instead = f"`{votes}` strengthens it" if may_vote else f"`{show}`"
-    raise RefusedError(
-        duplicate_message(same),
-        hint=f"{instead}; {override_hint(same, f'add `--distinct-from {existing.id}`')}",
-        next_commands=[votes, show] if may_vote else [show],
-    )
 
 
 def _choice(call: Call, kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:

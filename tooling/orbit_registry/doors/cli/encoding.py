@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 
 UTF_8 = "utf-8"
+STANDARD_ERROR = 2
 
 
 def restart_in_utf8() -> None:
@@ -34,6 +35,7 @@ def _in_utf8(word: bytes) -> bytes:
 
 def set_streams() -> None:
     """Let the terminal get the letters that it can draw, and the others as escapes."""
+    _open_closed_streams()
     encoding = codecs.lookup(locale.getencoding()).name
     is_chosen = not {"PYTHONUTF8", "PYTHONIOENCODING"}.isdisjoint(os.environ)
     is_restarted = bool(sys.flags.utf8_mode) and not is_chosen and encoding != "ascii"
@@ -41,6 +43,20 @@ def set_streams() -> None:
     for stream in _writers():
         used = encoding if is_restarted else stream.encoding
         stream.reconfigure(encoding=used, errors="backslashreplace")
+
+
+def _open_closed_streams() -> None:
+    """Open what a caller closed (`<&-`), such as a service: else the next file gets its number, and
+    programs that this one starts would write into that file.
+    """
+    number = os.open(os.devnull, os.O_RDWR)
+    while number <= STANDARD_ERROR:
+        os.set_inheritable(number, True)
+        number = os.open(os.devnull, os.O_RDWR)
+
+    os.close(number)
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding=UTF_8)  # noqa: PTH123, SIM115 - it stays open to the end
 
 
 def _writers() -> Iterable[TextIOWrapper]:

@@ -36,6 +36,7 @@ from orbit_registry.errors import did_you_mean
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.repository.codec import hides_record
+from orbit_registry.workspace.workspace import refuse_empty_path
 
 EXAMPLE_NUMBER = 7
 
@@ -64,6 +65,13 @@ class Terminal:
     def stop(self) -> NoReturn:
         """End the call, as the person wants it."""
         raise click.exceptions.Exit(1)
+
+
+class _FilePath(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; as a path, an empty word would be the current folder."""
+        refuse_empty_path(str(value))
+        return super().convert(value, param, ctx)
 
 
 class _RequiredUnlessEdited(click.Option):
@@ -341,7 +349,7 @@ def _click_type(schema: Mapping[str, Any]) -> Any:
             return click.IntRange(schema.get("minimum"), schema.get("maximum"))
         return int
     if schema.get("format") == "path":
-        return click.Path(path_type=Path)
+        return _FilePath(path_type=Path)
     if schema["type"] == "number":
         above = schema.get("exclusiveMinimum")
         least = schema.get("minimum", above)
