@@ -15,10 +15,12 @@ from orbit_registry.errors import (
     UsageError,
     WorkspaceNotFoundError,
 )
+from orbit_registry.hook.other_paths import place_of
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.workspace.workspace import (
     find_workspace,
+    git_folder,
     open_workspace,
     path_from_root,
     project_path,
@@ -160,3 +162,13 @@ def test_a_link_is_no_folder_of_kinds(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="is a symbolic link"):
         open_workspace(root)
+
+
+@pytest.mark.parametrize("text", ["gitdir: /nowhere\n", "gitdir:\n", "other\n", "", "\0"])
+def test_a_pointer_to_nothing_leads_to_no_folder_of_git(tmp_path: Path, text: str) -> None:
+    for name in ("one", "two"):
+        write(tmp_path, f"{name}/.git", text)
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert git_folder(one) is None
+    assert place_of(str(one), f"{two}/src/a.py") == ""

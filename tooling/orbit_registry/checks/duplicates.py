@@ -178,20 +178,24 @@ def near_duplicates_of_all(
     by_path = {record.path: record for record in compared}
     wordings = wordings_of(compared, workspace.kinds.fingerprint, workspace.cache)
     new_wordings = [wording_of(new, wording(new)) for new in news]
-    texts = {path: each.text for path, each in wordings.items()}
-    scores = _scores(workspace, texts, [each.text for each in new_wordings])
+    numbers = {f"{_NEW}{number}": number for number in range(len(news))}
+    together = {**wordings, **dict(zip(numbers, new_wordings, strict=True))}
+    scores = _scores(workspace, together, numbers)
 
     configured = workspace.config.duplicates
     limits = limits_of(configured, len(compared) + 1)
     of_rejected = Limits(configured["warning"], configured["error"], configured["meaning"])
     neighbours = []
-    titled = _by_words(wordings, new_wordings)
-    meant = _near_meanings(workspace, news[0].kind, wordings, new_wordings)
+    by_words = chain(alike_by_headline(together), repeated_texts(together, numbers))
+    titled = _of_each(dict.fromkeys(by_words, 0.0), numbers)
+    threshold = configured["meaning"]
+    by_meaning = headline_meanings(workspace, news[0].kind, together, threshold, numbers.keys())
+    meant = _of_each(by_meaning, numbers)
     every = zip(news, new_wordings, scores, titled, meant, strict=True)
-    for new, words, of_new, paths, meanings in every:
+    for new, words, of_new, same, meanings in every:
         near = []
         apart = _apart(new)
-        for path in {**of_new, **dict.fromkeys(paths), **meanings}:
+        for path in {**of_new, **same, **meanings}:
             record = by_path[path]
             judged = of_rejected if record.is_rejected else limits
             score, meaning = of_new.get(path, 0.0), meanings.get(path, 0.0)
@@ -212,17 +216,17 @@ def near_duplicates_of_all(
     return neighbours
 
 
-def _by_words(wordings: Mapping[str, Wording], news: Sequence[Wording]) -> list[list[str]]:
-    """Return for each new record the paths of those with the same headline or nearly so, and of
-    those of which it has the whole text, or they its.
+def _of_each(
+    pairs: Mapping[tuple[str, str], float], numbers: Mapping[str, int]
+) -> list[dict[str, float]]:
+    """Return for each new record the paths of the others that it makes a pair with, each with the
+    value of the pair. Two new ones are no pair.
     """
-    numbers = {f"{_NEW}{number}": number for number in range(len(news))}
-    compared = {**wordings, **dict(zip(numbers, news, strict=True))}
-    near: list[list[str]] = [[] for _ in news]
-    for pair in chain(alike_by_headline(compared), repeated_texts(compared, numbers)):
+    near: list[dict[str, float]] = [{} for _ in numbers]
+    for pair, value in pairs.items():
         for new, other in (pair, pair[::-1]):
-            if new in numbers and other in wordings:
-                near[numbers[new]].append(other)
+            if new in numbers and other not in numbers:
+                near[numbers[new]][other] = value
 
     return near
 
@@ -254,23 +258,6 @@ def headline_meanings(
         return meanings.pairs(threshold, only)
     except OrbitError:
         return {}
-
-
-def _near_meanings(
-    workspace: Workspace, kind: Kind, wordings: Mapping[str, Wording], news: Sequence[Wording]
-) -> list[dict[str, float]]:
-    """Return for each new record how near those are whose headlines mean nearly the same."""
-    numbers = {f"{_NEW}{number}": number for number in range(len(news))}
-    compared = {**wordings, **dict(zip(numbers, news, strict=True))}
-    near: list[dict[str, float]] = [{} for _ in news]
-    threshold = workspace.config.duplicates["meaning"]
-    pairs = headline_meanings(workspace, kind, compared, threshold, numbers.keys())
-    for pair, nearness in pairs.items():
-        for new, other in (pair, pair[::-1]):
-            if new in numbers and other in wordings:
-                near[numbers[new]][other] = nearness
-
-    return near
 
 
 def refusing_copies(
@@ -321,24 +308,20 @@ def _apart(new: Record) -> set[str]:
 
 
 def _scores(
-    workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]
+    workspace: Workspace, together: Mapping[str, Wording], numbers: Mapping[str, int]
 ) -> list[dict[str, float]]:
     """Return how alike the texts are to each new one, by key, as the gate will find it:
     as if it stood among them.
     """
-    numbers = {f"{_NEW}{number}": number for number in range(len(wordings))}
-    compared = texts | dict(zip(numbers, wordings, strict=True))
-    scores: list[dict[str, float]] = [{} for _ in wordings]
+    texts = {key: wording.text for key, wording in together.items()}
     threshold = workspace.config.duplicates["warning"]
-    for pair in similar_pairs(compared, threshold, numbers, workspace.cache):
-        for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
-            if new in numbers and other in texts:
-                scores[numbers[new]][other] = pair.score
+    pairs = similar_pairs(texts, threshold, numbers, workspace.cache)
+    scores = _of_each({(pair.a, pair.b): pair.score for pair in pairs}, numbers)
 
-    for number, words in enumerate(wordings):
-        if not terms(words):  # common words alone have no weights, and may be the same all the same
-            plain = normalised(words)
-            same = [key for key, text in texts.items() if normalised(text) == plain]
-            scores[number] = dict.fromkeys(same, 1.0)
+    for new, number in numbers.items():
+        if not terms(texts[new]):  # common words alone have no weights, and may be the same
+            plain = normalised(texts[new])
+            same = [key for key in texts if normalised(texts[key]) == plain]
+            scores[number] = {key: 1.0 for key in same if key not in numbers}
 
     return scores

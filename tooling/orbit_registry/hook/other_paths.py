@@ -3,14 +3,13 @@
 Most calls name none, and load nothing of this.
 """
 
-import posix
 from posix import lstat, readlink
 
 from orbit_registry.hook.call import PROJECT, in_project, normal_path
+from orbit_registry.hook.project import git_folder, work_tree
 
 MOST_LINKS = 40
 _LINK, _KIND = 0o120000, 0o170000
-_MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
 
 
 def paths_of(root: str, folder: str, text: str) -> list[str]:
@@ -85,43 +84,23 @@ def _below(folder: str, path: str) -> str:
 
 def _in_work_tree(root: str, path: str) -> str:
     """Return a path of any work tree of the project's repository as the project has it."""
-    ours, theirs = _top_of(root), _top_of(path.rpartition("/")[0])
-    if not ours or not theirs or _git_of(ours) != _git_of(theirs):
+    ours, theirs = work_tree(root), work_tree(path.rpartition("/")[0])
+    if not ours or not theirs:
+        return ""
+
+    git = _git_of(ours)
+    if not git or git != _git_of(theirs):
         return ""
 
     return _below(theirs + root[len(ours) :], path)
 
 
-def _top_of(folder: str) -> str:
-    while folder and not posix.access(f"{folder}/.git", posix.F_OK):
-        folder = folder.rpartition("/")[0]
-
-    return folder
-
-
 def _git_of(top: str) -> str:
-    """Return git's folder that all work trees of a repository share."""
-    git = f"{top}/.git"
-    target = _pointer_in(git)
-    if target:
-        git = target if target.startswith("/") else f"{top}/{target}"
-
-    common, is_tree, _ = real_path(git).rpartition("/worktrees/")
-    return common if is_tree else real_path(git)
-
-
-def _pointer_in(path: str) -> str:
-    """Return what the file in the place of git's folder names; empty for the folder itself."""
-    try:
-        handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK)
-    except OSError:
+    """Return git's folder that all work trees of a repository share; empty if it was moved."""
+    git = git_folder(top)
+    if not git:
         return ""
 
-    try:
-        text = posix.read(handle, _MAX_POINTER).decode("utf-8", "surrogateescape").strip()
-    except OSError:
-        return ""  # it is a folder
-    finally:
-        posix.close(handle)
-
-    return text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else ""
+    git = real_path(git)
+    common, is_tree, _ = git.rpartition("/worktrees/")
+    return common if is_tree else git

@@ -73,11 +73,8 @@ def index_file(root: str) -> str:
 
     It is in git's folder, which no clone brings, else in the user's cache.
     """
-    top = root
-    while top and _lstat(f"{top}/.git") is None:
-        top = top.rpartition("/")[0]
-
-    if top and (git := _git_folder(top)):
+    top = work_tree(root)
+    if top and (git := git_folder(top)):
         folder = f"{git}/orbit"
         existing = folder if is_folder(folder) else git
         if access(existing, posix.W_OK | posix.X_OK):
@@ -96,7 +93,15 @@ def _folder_of_user(root: str) -> str:
     return f"{cache}/orbit-registry/hook{root}"
 
 
-def _git_folder(top: str) -> str:
+def work_tree(folder: str) -> str:
+    """Return the top of the work tree that a folder is in; empty outside of one."""
+    while folder and _lstat(f"{folder}/.git") is None:
+        folder = folder.rpartition("/")[0]
+
+    return folder
+
+
+def git_folder(top: str) -> str:
     """Return git's folder of a work tree; empty if the repository was moved away."""
     git = f"{top}/.git"
     pointer = readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()

@@ -56,13 +56,7 @@ def judge_record(
     if record.status.name != SUPERSEDED:
         return None
 
-    return None if not near.isdisjoint(successors_of(record, records)) else Verdict.REPLACED
-
-
-def successors_of(record: Record, records: RecordSet) -> frozenset[str]:
-    """Return the ids of what replaced a record, at once or at the end."""
-    last = (later.id for later in records.live_successors(record))
-    return frozenset((*records.replaced_by(record), *last))
+    return None if not near.isdisjoint(records.replacements(record)) else Verdict.REPLACED
 
 
 def shows_made_up_names(path: str) -> bool:
@@ -109,5 +103,5 @@ def _bad(
     if record is None:
         return BadCitation(path, line, column, name, verdict)
 
-    successors = tuple(sorted(successors_of(record, records)))
+    successors = tuple(sorted(records.replacements(record)))
     return BadCitation(path, line, column, name, verdict, record.id, successors)

@@ -308,6 +308,11 @@ class RecordSet:
 
         return sorted(successors, key=lambda successor: successor.sort_key)
 
+    def replacements(self, record: Record) -> frozenset[str]:
+        """Return the ids of what replaced a record, at once or at the end of a chain."""
+        last = (later.id for later in self.live_successors(record))
+        return frozenset((*self.replaced_by(record), *last))
+
     def retirement(self, record: Record) -> Retirement | None:
         """Return that a record is closed, and what took its place, else None."""
         if record.phase != "closed":

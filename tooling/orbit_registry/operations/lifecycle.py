@@ -359,18 +359,13 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
 
     if old.status.name != SUPERSEDED:
         refuse_transition(old, SUPERSEDED)
-    elif new.id not in _successors(records, old):
+    elif new.id not in records.replacements(old):
         by = ", ".join(records.replaced_by(old))
         hint = f"replace {by} with {new.id}"
         if not by:
             by, hint = "another record", f"name its successor in `superseded_by` of {old.path}"
 
         raise RefusedError(f"{old.id} is already superseded by {by}", hint=hint)
-
-
-def _successors(records: RecordSet, old: Record) -> set[str]:
-    """Return the ids of what replaced a record, and at the end of a chain of them what counts."""
-    return {*records.replaced_by(old), *(later.id for later in records.live_successors(old))}
 
 
 def _with_id(data: Mapping[str, object], name: str, record_id: str) -> dict[str, object]:

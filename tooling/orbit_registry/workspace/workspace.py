@@ -20,6 +20,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
+from orbit_registry.hook import project
 from orbit_registry.hook.other_paths import place_of
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
 from orbit_registry.workspace.cache import Cache, code_version, digest
@@ -334,31 +335,15 @@ def work_tree(root: Path) -> Path:
     """Return the folder of the work tree around `root`, without starting git;
     `root` itself outside of one.
     """
-    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    return Path(project.work_tree(str(root)) or root)
 
 
 def git_folder(root: Path) -> Path | None:
     """Return git's folder of the work tree around `root`, without starting git."""
-    for folder in (root, *root.parents):
-        dot_git = folder / ".git"
-        if dot_git.is_dir():
-            return dot_git
-
-        if dot_git.is_file():
-            pointer = (
-                dot_git.read_text(encoding="utf-8", errors="surrogateescape")
-                .removeprefix("gitdir:")
-                .strip()
-            )
-            if not pointer or "\n" in pointer or "\0" in pointer:
-                return None
-
-            target = (folder / pointer).resolve()
-            if not (target / "HEAD").is_file():
-                return None
-            return target
-
-    return None
+    top = project.work_tree(str(root))
+    git = project.git_folder(top) if top else ""
+    folder = Path(git).resolve()
+    return folder if git and folder.is_dir() else None
 
 
 def has_only_state(orbit: Path) -> bool:
