@@ -22,6 +22,8 @@ _SIGNS = str.maketrans("\u00b4\u02bc\u2032\u2010\u2011\u2212", "'''---")
 """Signs that people take for an apostrophe, a hyphen or a minus."""
 _SMALL_CAPITALS = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑɡɩ", "abcdefghijklmnoprstuvwyzagi")
 """Letters of phonetic writing, which people read as the common ones."""
+_TAKEN_FOR = {**_SIGNS, **_SMALL_CAPITALS}
+_IS_TAKEN_FOR = re.compile(f"[{''.join(map(chr, _TAKEN_FOR))}]+")
 _LOOKS_LATIN = re.compile(f"[{''.join(map(chr, _LOOK_ALIKE))}]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
@@ -35,7 +37,8 @@ def as_seen(text: str) -> str:
     if text.isascii():
         return text
 
-    common = text.translate(_SIGNS).translate(_SMALL_CAPITALS)
+    # To translate a whole text looks up each of its letters: that takes ten times as long.
+    common = _IS_TAKEN_FOR.sub(lambda match: match[0].translate(_TAKEN_FOR), text)
     visible = _DROPPED.sub("", unicodedata.normalize("NFKC", common))
     if not _LOOKS_LATIN.search(visible):  # few texts have one, and each word costs a call
         return visible

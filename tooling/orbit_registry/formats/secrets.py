@@ -233,9 +233,11 @@ def disguised_secrets(text: str) -> Iterator[str]:
         if decoded.isascii():
             shown.append(decoded.decode("ascii"))
 
-    spelled = {suspect.kind for suspect in _with_form(text)}
-    kinds = chain.from_iterable(map(_with_form, shown))
-    yield from dict.fromkeys(suspect.kind for suspect in kinds if suspect.kind not in spelled)
+    suspects = chain.from_iterable(map(_with_form, shown))
+    kinds = dict.fromkeys(suspect.kind for suspect in suspects)
+    if kinds:
+        spelled = {suspect.kind for suspect in _with_form(text)}
+        yield from (kind for kind in kinds if kind not in spelled)
 
 
 def _with_form(text: str) -> Iterator[Suspect]:

@@ -18,10 +18,12 @@ from orbit_registry.formats.letters import as_seen
 
 # What some scripts put on their letters, as `hook.words` has it, which imports no other room.
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
-_PUNCTUATION = re.compile(f"(?:_|[^\\w{MARKS}])+")
+_PUNCTUATION = re.compile(f"[^\\w{MARKS}]+")
 _SIGNED = re.compile(r"(?<!\w)([a-z])(\+\+|\#(?!\w))")  # names that a sign tells apart
 _ID = r"(?:[a-z0-9-]+:)?(?:ADR-[0-9]{4,6}|[A-Z]{1,3}-[0-9a-hjkmnp-tv-z]{5})"
-_CITATION = re.compile(rf"(?<![ \t])[ \t]*[(\[](?:(?:see|from)[ \t]+)?{_ID}(?:,[ \t]*{_ID})*[)\]]")
+_CITED = rf"[(\[](?:(?:see|from)[ \t]+)?{_ID}(?:,[ \t]*{_ID})*[)\]]"
+_HAS_CITATION = re.compile(_CITED)
+_CITATION = re.compile(rf"(?<![ \t])[ \t]*{_CITED}")
 
 
 _SMALL = (
@@ -45,14 +47,16 @@ def plain(text: str) -> str:
 
 def without_citations(text: str) -> str:
     """Return a text without the records that it cites in brackets: ` (L-7k3fq, ADR-0007)`."""
-    return _CITATION.sub("", text)
+    # Few texts have one, and a search that begins with blanks stops at each of them.
+    return _CITATION.sub("", text) if _HAS_CITATION.search(text) else text
 
 
 @lru_cache(maxsize=4096)  # two checks ask about the same texts
 def normalised(text: str) -> str:
     """Return a text without differences of case, punctuation and white space."""
     plain = as_seen(text).casefold()
-    return _PUNCTUATION.sub(" ", _SIGNED.sub(_spelled, plain)).strip()
+    spelled = _SIGNED.sub(_spelled, plain).replace("_", " ")
+    return _PUNCTUATION.sub(" ", spelled).strip()
 
 
 _ELEMENTS = (

@@ -50,7 +50,7 @@ class Wording:
     @cached_property
     def plain_body(self) -> str:
         """The text after the headline, without form."""
-        return normalised(self.text.removeprefix(self.headline))
+        return normalised(self.text).removeprefix(self.plain_headline).lstrip()
 
     @cached_property
     def telling(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache as remembering
 from itertools import chain, starmap
@@ -144,9 +144,14 @@ def similar_pairs(
 
 
 def pairs_after_edits(
-    cache: Cache, namespace: str, texts: Mapping[str, str], threshold: float
+    cache: Cache,
+    namespace: str,
+    texts: Mapping[str, str],
+    threshold: float,
+    clean: Container[str] = (),
 ) -> list[Pair]:
-    """Return the similar pairs; after a few edits only the texts that changed are compared.
+    """Return the similar pairs; after a few edits only the texts that changed are compared. `clean`
+    are the keys of texts without secrets.
 
     The pairs of the others are those of the last full comparison, scored again. What is edited
     changes a little what words weigh everywhere, so that two unchanged texts may come to be
@@ -162,7 +167,7 @@ def pairs_after_edits(
         if compared == hashes:
             return list(starmap(Pair, rows))
 
-    counts = _counts(texts, hashes, cache)
+    counts = _counts(texts, hashes, cache, clean=clean)
     changed = {key for key, text_hash in hashes.items() if compared.get(key) != text_hash}
 
     number = len(changed) + len(compared.keys() - hashes.keys())
@@ -205,9 +210,16 @@ def _hashes(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _counts(
-    texts: Mapping[str, str], hashes: Mapping[str, str], cache: Cache, namespace: str = "terms"
+    texts: Mapping[str, str],
+    hashes: Mapping[str, str],
+    cache: Cache,
+    namespace: str = "terms",
+    clean: Container[str] = (),
 ) -> dict[str, Counts]:
-    return cache.values(namespace, hashes, lambda key: dict(Counter(terms(texts[key]))))
+    def make(key: str) -> Counts:
+        return dict(Counter(terms(texts[key])))
+
+    return cache.values(namespace, hashes, make, clean=clean)
 
 
 def _sorted(scores: Scores) -> list[Pair]:

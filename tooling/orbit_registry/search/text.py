@@ -41,8 +41,7 @@ def terms(text: str) -> list[str]:
 
 def joined_names(parts: Iterable[str]) -> list[str]:
     """Return the short joined names among pieces, which words part: `sqlite` of SQLite."""
-    mixed = (piece for piece in parts if not piece[1:].islower())
-    return list(chain.from_iterable(map(_joined_names, mixed)))
+    return list(chain.from_iterable(map(_joined_names, parts)))
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -75,6 +74,9 @@ def pieces(text: str) -> tuple[str, ...]:
 
 @lru_cache(_MOST_REMEMBERED)
 def _joined_names(piece: str) -> tuple[str, ...]:
+    if piece[1:].islower():
+        return ()
+
     return tuple(name.lower() for name in _CAMEL.findall(piece) if len(name) <= _LONGEST_JOINED)
 
 

@@ -236,7 +236,8 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
     texts = {path: wording.text for path, wording in wordings.items()}
     namespace = f"pairs {records[0].kind.name}"
     threshold = context.config.duplicates["warning"]
-    pairs = pairs_after_edits(context.cache, namespace, texts, threshold)
+    clean = context.without_secrets
+    pairs = pairs_after_edits(context.cache, namespace, texts, threshold, clean)
     scores = {(pair.a, pair.b): pair.score for pair in pairs}
     nearness = context.config.duplicates["meaning"]
     meanings = context.meanings(records[0].kind, wordings, nearness)

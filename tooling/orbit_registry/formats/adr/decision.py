@@ -1,11 +1,12 @@
 """One decision, put together from the facts of its header, its sections and its heading."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from orbit_registry.formats.adr.facts import Facts, Outline, is_same_number, people, read_facts
-from orbit_registry.formats.adr.header import Header
+from orbit_registry.formats.adr.head_style import FRONT_MATTER
+from orbit_registry.formats.adr.header import Header, whole_line
 from orbit_registry.formats.adr.headings import (
     NO_TITLES,
     find_cost,
@@ -13,7 +14,7 @@ from orbit_registry.formats.adr.headings import (
     split_title,
 )
 from orbit_registry.formats.adr.links import relations_of
-from orbit_registry.formats.adr.model import AdrDocument, Fact, Status
+from orbit_registry.formats.adr.model import AdrDocument, Fact, Relation, Status
 from orbit_registry.formats.adr.problems import DATE_PROBLEMS, problems_of
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.unread import unread_status
@@ -30,7 +31,8 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
     relations = tuple(relations_of(header, facts, sections, outline))
     title, title_spans = _title(facts, outline)
     status_fact = facts.first("status")
-    status, status_raw, status_syntax = _status(facts, outline.span.of(document.text))
+    text = outline.span.of(document.text)
+    status, status_raw, status_syntax = _status(facts, relations, text)
     date = _date(facts, outline)
     updated = _updated(facts)
     start = max(outline.span.start, document.content_start)
@@ -63,7 +65,7 @@ def assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrD
         tags=facts.values("tags"),
         paths=facts.values("paths"),
     )
-    superseding = dict.fromkeys(fact.span for fact in facts.of("superseding"))
+    superseding = dict.fromkeys(_superseding_spans(document.text, facts, relations))
     numbers = [f.span for f in facts.of("number") if is_same_number(f.raw, outline.number)]
     if parts.number_span:
         numbers.append(parts.number_span)
@@ -101,27 +103,43 @@ def _title(facts: Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
     return title, (*spans, outline.parts.title_span) if outline.heading else spans
 
 
-def _status(facts: Facts, text: str) -> tuple[Status, str, str]:
+def _status(facts: Facts, relations: Sequence[Relation], text: str) -> tuple[Status, str, str]:
     """Return the status, the words that state it, and the syntax of these if it is not read."""
     fact, superseding = facts.first("status"), facts.first("superseding")
-    if fact is None and superseding is not None:
-        return "superseded", superseding.raw, ""
-
     status: Status = "unknown"
-    raw = ""
+    raw = superseding.raw if fact is None and superseding is not None else ""
     if fact is not None:
         status, _ = normalise_status(fact.raw)
         raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
 
-    # `Deprecated`, and below it `Superseded by …`: the header says both, the second says more.
-    # A line of what it replaces, and below it `Superseded by …`: the second states the status.
-    if status in ("accepted", "deprecated", "unknown") and superseding is not None:
+    # `Accepted`, and wherever it stands `Superseded by …`: the second says more.
+    successors = list(filter(_states_successor, relations))
+    if status == "deprecated" and fact is not None:  # in favor of another one
+        successors = [
+            each for each in successors if not fact.span.start <= each.span.start < fact.span.end
+        ]
+
+    if successors and status in ("accepted", "deprecated", "unknown"):
         return "superseded", raw, ""
 
     if status == "unknown" and not raw.strip():
         return status, *unread_status(text)
 
     return status, raw, ""
+
+
+def _superseding_spans(text: str, facts: Facts, relations: Sequence[Relation]) -> Iterator[Span]:
+    """Yield the lines beside the status that say what replaces the decision."""
+    yield from (fact.span for fact in facts.of("superseding"))
+    if any(map(_states_successor, relations)):
+        of_front_matter = (
+            fact for fact in facts.of("superseded_by") if fact.style == FRONT_MATTER.name
+        )
+        yield from (whole_line(text, fact.span) for fact in of_front_matter)
+
+
+def _states_successor(relation: Relation) -> bool:
+    return relation.rel == "superseded_by" and not (relation.weak or relation.of_part)
 
 
 class _Date(NamedTuple):

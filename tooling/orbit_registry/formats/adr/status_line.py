@@ -109,7 +109,12 @@ def states_status(words: str) -> bool:
 def is_open_choice(raw: str) -> bool:
     """Say whether a status is still the template's: `{accepted | superseded by [x](x.md)}`."""
     bare = raw.strip()
-    return bare.startswith("{") and bare.endswith("}") and "|" in bare
+    choices = bare[1:-1].split("|")
+    if bare.startswith("{") and bare.endswith("}"):
+        return len(choices) > 1
+
+    is_listed = bare.startswith("[") and bare.endswith("]")
+    return is_listed and sum(_status(choice.strip()) != "unknown" for choice in choices) > _FEWEST
 
 
 def _without_options(text: str) -> str:
