@@ -56,7 +56,7 @@ def needles_of(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def needles_in(text: str, needles: Iterable[str]) -> list[str]:
-    """Return the needles that a text in lower case has; one in ASCII has none with other letters."""
+    """Return the needles in a text in lower case; one in ASCII has none with other letters."""
     possible = filter(str.isascii, needles) if text.isascii() else needles
     return [needle for needle in possible if needle in text]
 
