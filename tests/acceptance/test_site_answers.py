@@ -41,7 +41,9 @@ VERBS = re.compile(
     r"added|proposed|accepted|rejected|deprecated|superseded by|edited|built|approved"
 )
 UNSCOPED = "no-such-folder/deep/file.xyz"
-HONEST = r"^No decision names .*: (none of the [\d,]+|[\d,]+ of the [\d,]+|the only) decisions?"
+HONEST = (
+    r"^No decision names .*: (none of the [\d,]+|[\d,]+ of the [\d,]+|the only) current decisions?"
+)
 RAW = re.compile(r"^!!!\s|^:::|<[A-Z]\w*(?:\s+\w+=|\s*/>)|</[A-Z]", re.MULTILINE)
 """`<Feature>` alone is a placeholder that an author wrote for readers."""
 FORGE = "https://github.com/example/project"

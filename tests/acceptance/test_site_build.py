@@ -145,7 +145,7 @@ def test_where_no_decision_names_a_path_the_page_of_paths_says_so(tmp_path: Path
     folders = {page.partition("/")[0] for page in pages}
     assert folders == {".", "adrs", "health", "legacy", "paths", "search"}
     home = (out / "index.html").read_text("utf-8")
-    assert 'data-orbit-unscoped="the only decision that holds names no files"' in home
+    assert 'data-orbit-unscoped="the only current decision names no files"' in home
     assert "orbit scope suggest" in (out / "paths/index.html").read_text("utf-8")
 
 

@@ -75,6 +75,28 @@ def test_the_header_links_to_the_repository(
         assert ("v1.0&lt;img/src=x&gt;" in html) is bool(expected)
 
 
+def test_a_decision_can_be_edited_at_the_remote_of_a_clone(tmp_path: Path, git: Git) -> None:
+    root = copied("demo", tmp_path / "repo")
+    config = root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8").replace(REPOSITORY, "  title: Demo\n"), "utf-8")
+    for arguments in (
+        ("init", "-q"),
+        ("add", "."),
+        ("commit", "-q", "-m", "All"),
+        ("remote", "add", "origin", "git@github.com:acme/shop.git"),
+        ("update-ref", "refs/remotes/origin/trunk", "HEAD"),
+        ("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"),
+    ):
+        git(root, *arguments)
+
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    html = (tmp_path / "site/adrs/ADR-0002/index.html").read_text("utf-8")
+    actions = html.partition('<ul class="orbit-actions"')[2].partition("</ul>")[0]
+    addresses = re.findall(r'href="([^"]*)"', actions)
+    assert addresses[0].startswith("https://github.com/acme/shop/edit/trunk/docs/")
+    assert addresses[1].startswith("https://github.com/acme/shop/blob/trunk/docs/")
+
+
 def test_the_navigation_has_groups(demo_site: DemoSite) -> None:
     html = (demo_site(every_kind=True) / "learnings/index.html").read_text("utf-8")
     entries = Labels(html).entries

@@ -26,14 +26,14 @@ def _decision(number: int, status: str = "accepted", **scope: Any) -> Record:
         ([], ""),
         ([_decision(1, paths=["a/**"])], ""),
         ([_decision(1, uses=["flask"]), _decision(2, symbols=["a.py#f"])], ""),
-        ([_decision(1, tags=["a"])], "the only decision that holds names no files"),
+        ([_decision(1, tags=["a"])], "the only current decision names no files"),
         (
             [_decision(1), _decision(2, status="unknown"), _decision(3, status="superseded")],
-            "none of the 2 decisions that hold names files",
+            "none of the 2 current decisions names files",
         ),
         (
             [_decision(1), _decision(2, paths=["a/**"]), _decision(3, status="rejected")],
-            "1 of the 2 decisions that hold names no files",
+            "1 of the 2 current decisions names no files",
         ),
     ],
 )
@@ -43,7 +43,7 @@ def test_decisions_that_no_path_leads_to_are_counted(records: list[Record], sent
 
 def test_the_page_asks_and_says_what_to_do_where_no_record_names_a_path() -> None:
     html = page_html([_decision(1), _decision(2)])
-    assert html.count("None of the 2 decisions that hold names files") == 1
+    assert html.count("None of the 2 current decisions names files") == 1
     assert "orbit scope suggest" in html
     assert "<form" in html
 

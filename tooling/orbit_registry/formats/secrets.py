@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+from orbit_registry.formats.wording import needles_in, needles_of
 from orbit_registry.formats.yaml import table_of
 
 
@@ -145,17 +146,8 @@ _NAME_NEEDLES = f"(?:{_grouped(_name_ends())}){_NEAR_VALUE}", f"[bB]{_BEARER}"
 """Two patterns: only one that begins with its alternatives is looked for by their first letters."""
 
 
-def _name_parts() -> Iterator[str]:
-    """Yield the parts of names of secret values, without those that have another one in them."""
-    parts = {"key", "bearer", *(row["word"].lower() for row in _TABLE["names"])}
-    for part in sorted(parts):
-        others = parts - {part}
-        if not any(other in part for other in others):
-            yield part
-
-
-_NAME_PARTS = tuple(filter(str.isascii, _name_parts()))
-"""What a text of ASCII has, in lower case, where a name of a secret value may be in it."""
+_NAME_PARTS = needles_of(["key", "bearer", *(row["word"].lower() for row in _TABLE["names"])])
+"""What a text has, in lower case, where a name of a secret value may be in it."""
 _compiled = cache(re.compile)
 """Patterns are compiled where they are used: few runs need them, and fewer need all."""
 
@@ -169,10 +161,8 @@ def may_hold_secret(text: str) -> bool:
     if _compiled(_FORM_NEEDLES).search(text):
         return True
 
-    if text.isascii():
-        lower = text.lower()
-        if not any(part in lower for part in _NAME_PARTS):
-            return False
+    if text.isascii() and not needles_in(text.lower(), _NAME_PARTS):
+        return False
 
     return any(_compiled(needles).search(text) for needles in _NAME_NEEDLES)
 

@@ -6,6 +6,7 @@ An index of a thousand decisions needs a sentence of each, and a parse takes fou
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 RUN_IN = 7
 """Level of a heading that is the bold start of a paragraph."""
@@ -27,8 +28,13 @@ class LineHeading:
     end: int
 
 
-def headings_of(text: str) -> Iterator[LineHeading]:
-    """Yield the headings of a text, and the bold starts of its paragraphs."""
+@lru_cache(maxsize=4096)  # a build asks for a decision's options, its names and its sentence
+def headings_of(text: str) -> tuple[LineHeading, ...]:
+    """Return the headings of a text, and the bold starts of its paragraphs."""
+    return tuple(_headings(text))
+
+
+def _headings(text: str) -> Iterator[LineHeading]:
     fence = ""
     for line in _HEADING.finditer(text):
         mark = line["fence"] or ""

@@ -6,7 +6,7 @@ Names are the words that a reader would search the code for; common words are no
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from orbit_registry.formats.sections import RUN_IN, headings_of
 from orbit_registry.lifecycle.subjects import short_package_names
@@ -47,10 +47,14 @@ _NOT_TAKEN = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\]\([^()\s]*\)|<?https?://[^\s>)]+>?")
-_ISSUE = re.compile(
-    r"(?:github\.com|gitlab\.[\w.]+)/([\w.-]+/[\w.-]+)/(?:-/)?"
-    r"(?:pull|issues|merge_requests)/(\d{1,7})|(?<![\w/&])#(\d{1,7})\b"
+_ISSUES = (
+    re.compile(
+        r"git(?:hub\.com|lab\.[\w.]+)/([\w.-]+/[\w.-]+)/(?:-/)?"
+        r"(?:pull|issues|merge_requests)/(\d{1,7})"
+    ),
+    re.compile(r"#(?<![\w/&]#)()(\d{1,7})\b"),
 )
+"""Addresses and numbers of issues; a pattern that begins with plain signs is fast."""
 _QUOTE = re.compile(r"^[ \t]{0,3}>.*\n?", re.MULTILINE)
 _OTHER_SECTION = re.compile(
     r"context|background|problem|motivation|option|alternative|considered|driver|pros|cons\b"
@@ -112,7 +116,8 @@ def names_in(record: Record) -> Names:
 
 
 def _issues(prose: str) -> set[str]:
-    return {f"{match[1] or ''}#{match[2] or match[3]}".lower() for match in _ISSUE.finditer(prose)}
+    matches = chain.from_iterable(pattern.finditer(prose) for pattern in _ISSUES)
+    return {f"{match[1]}#{match[2]}".lower() for match in matches}
 
 
 def deciding_part(prose: str) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, read_date, word_set
-from orbit_registry.formats.wording import plain
+from orbit_registry.formats.wording import needles_in, needles_of, plain
 from orbit_registry.model.review import BY, WHEN, ReviewTerms, conditions_of
 
 _QUARTER = re.compile(
@@ -16,14 +16,13 @@ _QUARTER = re.compile(
 
 def may_state_review(text: str) -> bool:
     """Say whether a document has a key of a review, so that it is worth reading for one."""
-    plain_text = _spaced(text)
-    return any(key in plain_text for key in _keys())
+    return bool(needles_in(_spaced(text), _keys()))
 
 
 @cache
 def _keys() -> tuple[str, ...]:
     words = f"{VOCABULARY['keys'][BY]}, {VOCABULARY['keys'][WHEN]}".split(",")
-    return tuple(_spaced(word.strip()) for word in words)
+    return needles_of(_spaced(word.strip()) for word in words)
 
 
 def _spaced(text: str) -> str:

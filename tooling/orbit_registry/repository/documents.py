@@ -516,7 +516,7 @@ NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[ 
 """A line that says nothing: blank, a heading, an empty bullet, a comment, a rule."""
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
-_DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
+_DRESS = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
 
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
@@ -532,8 +532,14 @@ def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
 
 def is_prompt(line: str, prompts: frozenset[str]) -> bool:
     """Say whether a line is one of the prompts, or a common placeholder."""
-    bare = _DRESS.sub("", line).strip()
+    bare = _undressed(line)
     return bool(bare) and (bare in prompts or _PLACEHOLDER.fullmatch(bare) is not None)
+
+
+def _undressed(line: str) -> str:
+    """Return a line without the mark of a quote or an item."""
+    dress = _DRESS.match(line)
+    return line[dress.end() if dress else 0 :].strip()
 
 
 def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
@@ -573,7 +579,7 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     prompts: set[str] = set()
     for text in texts:
         for line in text.split("\n"):
-            bare = _DRESS.sub("", line).strip()
+            bare = _undressed(line)
             is_prose = " " in bare or not bare.isascii()
             if is_prose and "$" not in bare and not bare.startswith("#"):
                 prompts.add(bare)

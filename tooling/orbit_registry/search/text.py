@@ -6,7 +6,6 @@ expressions and remembered.
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
@@ -26,22 +25,12 @@ SHORTEST_NAME = 2  # parts of an identifier
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in their order, repeated as often as they occur."""
-    return words_of_pieces(pieces(text))
-
-
-def words_of_pieces(parts: Iterable[str]) -> list[str]:
-    """Return the words of pieces of a text, in their order."""
-    return list(chain.from_iterable(map(_words_of_piece, parts)))
+    return list(chain.from_iterable(map(words_of_piece, pieces(text))))
 
 
 def terms(text: str) -> list[str]:
     """Return the terms of `text` in their order, repeated as often as they occur."""
     return list(map(stem, words(text)))
-
-
-def joined_names(parts: Iterable[str]) -> list[str]:
-    """Return the short joined names among pieces, which words part: `sqlite` of SQLite."""
-    return list(chain.from_iterable(map(_joined_names, parts)))
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -66,14 +55,14 @@ def is_mixed(piece: str) -> bool:
     return _MIXED.search(piece) is not None
 
 
-@lru_cache(maxsize=8)  # words, joined names and identifiers are read from one text
 def pieces(text: str) -> tuple[str, ...]:
     """Return the runs of letters, digits, marks and underscores of a text."""
     return tuple(PIECES.findall(unicodedata.normalize("NFKC", text)))
 
 
 @lru_cache(_MOST_REMEMBERED)
-def _joined_names(piece: str) -> tuple[str, ...]:
+def joined_names(piece: str) -> tuple[str, ...]:
+    """Return the short joined names in a piece, which words part: `sqlite` of SQLite."""
     if piece[1:].islower():
         return ()
 
@@ -90,7 +79,8 @@ def stem(word: str) -> str:
 
 
 @lru_cache(_MOST_REMEMBERED)
-def _words_of_piece(piece: str) -> tuple[str, ...]:
+def words_of_piece(piece: str) -> tuple[str, ...]:
+    """Return the words of a piece of a text, in their order."""
     if piece.isascii():
         return tuple(words_of(piece))
 

@@ -23,7 +23,7 @@ from orbit_registry.search.text import (
     pieces,
     stem,
     words,
-    words_of_pieces,
+    words_of_piece,
 )
 from orbit_registry.workspace.cache import Cache
 
@@ -67,12 +67,21 @@ def counts_of(fields: Fields) -> Counts:
 
     An identifier counts nothing: its parts do.
     """
-    counts = Counter[str]()
+    counts: dict[str, int] = {}
     names: dict[str, None] = {}
     for text, weight in zip(fields, WEIGHTS, strict=True):
-        parts = pieces(text)
-        counts.update([*words_of_pieces(parts), *joined_names(parts)] * weight)
-        names |= dict.fromkeys(map(name_of, parts))
+        # Half of the pieces of a text are repeated: each comes apart once.
+        parts = Counter(pieces(text))
+        for piece, times in parts.items():
+            for word in words_of_piece(piece):
+                counts[word] = counts.get(word, 0) + times * weight
+
+        mixed = [piece for piece in parts if not piece[1:].islower() or not piece.isalpha()]
+        for piece in mixed:
+            for name in joined_names(piece):
+                counts[name] = counts.get(name, 0) + parts[piece] * weight
+
+        names |= dict.fromkeys(map(name_of, mixed))
 
     for name in filter(None, names):
         counts.setdefault(name, 0)

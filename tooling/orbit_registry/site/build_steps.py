@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.globs import GlobIndex
-from orbit_registry.formats.hosting import Forge, forge_of, public_address
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.record_checks import checks_of
@@ -56,6 +56,7 @@ from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.snapshot.references import citing_references
+from orbit_registry.workspace.forge import forge_at
 from orbit_registry.workspace.workspace import Workspace
 
 RESERVED = (
@@ -197,7 +198,7 @@ def _sources(
         if user_config and path not in mirrored:
             curated[path] = document_url(path, docs, user_config.directories)
 
-    forge = _forge(workspace)
+    forge = _forge(publication)
     readme = home.readme_of(publication)
     title = _title(publication, user_config, forge, readme)
     tasks = tasks_of(records, _task_lookup(publication))
@@ -224,13 +225,9 @@ def _sources(
     )
     site.commit_of = workspace.git.commit
 
-    header = tuple(
-        value if value and publication.text(value) == value else None
-        for value in (
-            forge.repository or public_address(workspace.git.origin()),
-            workspace.git.release(),
-        )
-    )
+    release = workspace.git.release()
+    if release and publication.text(release) != release:
+        release = None
 
     return SiteSources(
         publication,
@@ -245,7 +242,7 @@ def _sources(
         tasks,
         kinds,
         sources,
-        *header,
+        release,
     )
 
 
@@ -277,12 +274,15 @@ def _own_pages(user_config: UserConfig | None, files: Sequence[str]) -> list[str
     ]
 
 
-def _forge(workspace: Workspace) -> Forge:
-    config = workspace.config.site
-    repository = config.get("repository")
-    commit = workspace.git.commit("HEAD") if repository else None
-    folder = workspace.git.prefix if repository else ""
-    return forge_of(repository, config.get("branch"), commit, config.get("forge"), folder)
+def _forge(publication: Publication) -> Forge:
+    """Return where the files of the project are on the web, unless that names what is withheld."""
+    workspace = publication.workspace
+    forge = forge_at(workspace, workspace.git.commit("HEAD"))
+    address = forge.repository
+    if address and publication.text(address) != address:
+        return replace(forge, repository=None)
+
+    return forge
 
 
 def _title(

@@ -190,22 +190,28 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
     terms: defaultdict[str, list[int]] = defaultdict(list)
     names: defaultdict[str, list[int]] = defaultdict(list)
     lengths: list[int] = []
-    stems: dict[str, str] = {}
+    changed: dict[str, str] = {}
+    steps_of: dict[str, list[int]] = {}
+    """The steps of the term of each word, so that a word is stemmed once."""
     for slot, text in enumerate(texts):
         parts = text.split()
         numbers = [*map(int, parts[1::2])]
-        counts: dict[str, int] = {}
         for word, count in zip(parts[::2], numbers, strict=True):
             if not count:
                 names[word].append(slot)
                 continue
 
-            if (term := stems.get(word)) is None:
-                term = stems[word] = stem(word)
-            counts[term] = counts.get(term, 0) + count
+            steps = steps_of.get(word)
+            if steps is None:
+                term = stem(word)
+                steps = steps_of[word] = terms[term]
+                if term != word:
+                    changed[word] = term
 
-        for posting in counts.items():
-            terms[posting[0]] += (slot, posting[1])
+            if steps and steps[-2] == slot:
+                steps[-1] += count
+            else:
+                steps += (slot, count)
 
         lengths.append(sum(numbers))
 
@@ -216,7 +222,6 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
     for slots in names.values():
         slots[:] = map(sub, slots, (0, *slots))
 
-    changed = {word: term for word, term in stems.items() if word != term}
     return {
         "norm": norm_of(lengths),
         "lengths": lengths,

@@ -34,7 +34,6 @@ class SiteSources:
     tasks: Tasks
     kinds: tuple[Kind, ...]  # the kinds that have records: decisions, kinds with votes, the others
     curated: Mapping[str, EmptyPage]  # the pages that the navigation names, by their file
-    repository: str | None  # the web address of the repository, for the header
     release: str | None  # the newest tag, for the header
 
     @property
@@ -43,13 +42,14 @@ class SiteSources:
         if the repository's own configuration has none.
         """
         own = self.user_config.data if self.user_config else {}
-        if not self.repository or own.get("repo_url"):
+        repository = self.site.forge.repository
+        if not repository or own.get("repo_url"):
             return {}
 
         edit = (
             {} if own.get("edit_uri") else {"edit_uri": ""}
         )  # which would lead to the staged tree
-        return {"repo_url": self.repository, "repo_name": self.repository.split("/", 3)[-1], **edit}
+        return {"repo_url": repository, "repo_name": repository.split("/", 3)[-1], **edit}
 
     @property
     def copied(self) -> tuple[str, ...]:

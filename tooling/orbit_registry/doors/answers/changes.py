@@ -69,16 +69,12 @@ def diff(
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:
-    from orbit_registry.formats.hosting import forge_of, public_address
     from orbit_registry.site.urls import record_url
+    from orbit_registry.workspace.forge import forge_at
 
     workspace = registry.workspace
-    config, git = workspace.config, workspace.git
-    repository = config.setting("site", "repository") or public_address(git.origin())
-    commit = report.head or git.head()
-    forge = forge_of(repository, commit, commit, config.setting("site", "forge"), git.prefix)
-
-    base_url = str(config.setting("site", "base_url"))
+    forge = forge_at(workspace, report.head or workspace.git.head())
+    base_url = str(workspace.config.setting("site", "base_url"))
 
     def file(path: str) -> str:
         return forge.built(path) or quote(path)

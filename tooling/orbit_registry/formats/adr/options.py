@@ -17,7 +17,7 @@ from orbit_registry.formats.markdown import Document, Heading, parse_markdown, w
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.sentences import FILLER
 from orbit_registry.formats.untrusted import cut
-from orbit_registry.formats.wording import plain
+from orbit_registry.formats.wording import needles_in, needles_of, plain
 
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
 _LONGEST_TEXT = 4_000  # characters that are read of what is written about an option
@@ -288,8 +288,7 @@ def _scattered(document: Document, span: Span, covered: Sequence[Span]) -> Itera
     """Yield the options outside these sections of which a line says that they were rejected."""
     starts = [span.start, *(section.end for section in covered)]
     ends = [*(section.start for section in covered), span.end]
-    text = span.of(document.text).lower()
-    signs = [sign for sign in _signs_of_rejection() if sign in text]
+    signs = needles_in(span.of(document.text).lower(), _signs_of_rejection())
     if not signs:
         return
 
@@ -309,7 +308,7 @@ def _scattered(document: Document, span: Span, covered: Sequence[Span]) -> Itera
 @cache
 def _signs_of_rejection() -> tuple[str, ...]:
     """Return what the patterns of rejection need; few blocks have one, and they are slow."""
-    return (*word_forms("options_rejected"), "why not", *"❌✖✗")
+    return needles_of([*word_forms("options_rejected"), "why not", *"❌✖✗"])
 
 
 def _results(options: Iterable[_Option], details: Sequence[_Option]) -> Iterator[RejectedOption]:

@@ -49,7 +49,7 @@ def _is_outcome(name: str) -> bool:
 
 def _sections(text: str, key: str) -> Iterator[tuple[str, str]]:
     """Yield the sections with a key: the words of the heading, and the text below it."""
-    headings = [*headings_of(text)]
+    headings = headings_of(text)
     for position, heading in enumerate(headings):
         if section_key(heading.name) != key:
             continue
