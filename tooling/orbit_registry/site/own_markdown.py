@@ -75,8 +75,8 @@ def _source_of(data: Published, url: str) -> str | None:
 
 
 def _generated(data: Published) -> dict[str, str]:
-    """Return the pages that are made beside the repository's own, by the file that stands for
-    each: `docs/adrs/index.md`.
+    """Return the pages that we add to the repository's own, by the file that each would have:
+    `docs/adrs/index.md`.
     """
     config = data.context.sources.user_config
     if config is None:
