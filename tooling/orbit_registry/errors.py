@@ -6,6 +6,7 @@
     │   ├── ForeignWorkspaceError  an `.orbit/` that another tool wrote
     │   └── ConfigError            `.orbit/config.yaml` can't be used
     ├── RecordNotFoundError        no record has that id (exit 1, as all below)
+    │   └── EmptyIdError           the id is empty (exit 2)
     ├── AmbiguousIdError           several records have that id
     ├── InvalidRecordError         the change would make a record invalid
     ├── RefusedError               the change is valid in form, but not allowed (as a vote)
@@ -69,6 +70,12 @@ class ConfigError(UsageError):
 
 class RecordNotFoundError(OrbitError):
     """No record has the id."""
+
+
+class EmptyIdError(RecordNotFoundError):
+    """The id is empty, so the call itself was wrong."""
+
+    exit_code = UsageError.exit_code
 
 
 class AmbiguousIdError(OrbitError):

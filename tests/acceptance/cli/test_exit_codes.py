@@ -49,3 +49,15 @@ def test_closed_streams_are_no_fault(shell: Any, closed: str) -> None:
 
     assert ended.returncode == 0, ended.stderr
     assert b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["search"], ["match", "--tag"], ["show"], ["list", "--kind"], ["adr", "new", "--tag"]],
+    ids=" ".join,
+)
+def test_a_huge_word_is_not_repeated(shell: Any, words: list[str]) -> None:
+    code, out, err = shell(*words, "x" * 100_000)
+
+    assert code < 3
+    assert len(out + err) < 2_000

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from tests.extras.loop.talks import write_talk
 
+from orbit_loop.answers.capture import _lines
 from orbit_loop.capture.run import CaptureResult, capture
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import Workspace
@@ -222,3 +223,27 @@ def test_ordinary_turns_teach_next_to_nothing(tmp_path: Path, git: Git, agent: s
             summaries.add(candidate.record.data["summary"])
     assert count == 250
     assert len(summaries) <= MOST_ORDINARY, summaries
+
+
+@pytest.mark.parametrize(
+    ("talk", "programs"),
+    [
+        ("$ zorb build\n! unknown target\n$ zorb build --all\n= done\n", ["zorb"]),
+        ("$ zorb build\n= done\n$ zorb build --all\n= done\n", []),
+        ("$ zorb build\n! unknown target\n", []),
+        ("$ zorb build\n! unknown target\n$ narf build\n= done\n", []),
+        ("$ ./Zorb;x build\n! unknown target\n$ ./Zorb;x build\n= done\n", []),
+    ],
+)
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+def test_programs_of_no_table_are_named(
+    tmp_path: Path, git: Git, agent: str, talk: str, programs: list[str]
+) -> None:
+    (tmp_path / "shop").mkdir()
+    workspace = make_workspace(tmp_path / "shop", git, {"build.zorb": "all:\n"})
+
+    result = captured(workspace, tmp_path, agent, f"> build it\n{talk}")
+
+    assert (result.candidates, result.unknown) == ([], programs)
+    text = "\n".join(_lines(result, dry_run=True))
+    assert ("not judged: zorb failed and later worked" in text) is bool(programs)

@@ -4,7 +4,7 @@ the record's own file is never touched.
 
 import pytest
 
-from orbit_registry.errors import RecordNotFoundError, RefusedError
+from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
@@ -28,7 +28,7 @@ def test_a_vote_never_touches_the_record(registry: Registry, learning: Record) -
 
 @pytest.mark.parametrize("task", ["", "  "])
 def test_a_vote_needs_a_task(registry: Registry, learning: Record, task: str) -> None:
-    with pytest.raises(RefusedError, match="needs a task"):
+    with pytest.raises(UsageError, match="needs a task"):
         registry.vote(learning.id, task, "m")
     assert not (registry.workspace.root / learning.folder / "votes.jsonl").exists()
 

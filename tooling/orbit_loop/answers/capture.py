@@ -13,8 +13,10 @@ from orbit_registry.doors.answers.arguments import EARLIER, Form
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.records import record_data
-from orbit_registry.errors import plural
+from orbit_registry.errors import listed, plural
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
+
+MOST_NAMED = 5
 
 
 @operation("capture", job="Learn from work", writes=True)
@@ -63,6 +65,7 @@ def capture(
         "transcripts": [read.as_data() for read in result.reads],
         "candidates": [_candidate_data(candidate) for candidate in result.candidates],
         "left": dict(result.skipped),
+        "unknown": result.unknown,
         "written": not dry_run,
     }
     following = []
@@ -108,5 +111,10 @@ def _lines(result: CaptureResult, *, dry_run: bool) -> Iterator[str]:
     for skipped, count in sorted(result.skipped.items()):
         yield f"left out: {plural(count, 'finding')}: {skipped}"
 
-    if not result.candidates and not result.skipped:
+    if result.unknown:
+        names = listed(result.unknown, MOST_NAMED)
+        yield f"not judged: {names} failed and later worked, and Orbit does not know what they do"
+        yield "  if there is something to learn: `orbit learning new`"
+
+    elif not result.candidates and not result.skipped:
         yield "nothing was found that is worth keeping"

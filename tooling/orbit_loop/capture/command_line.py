@@ -82,6 +82,7 @@ _FLAG = re.compile(r"(?:--?|\+)[a-zA-Z][\w.-]{0,30}\Z")
 _TOOLCHAIN = re.compile(r"\+[a-z0-9][\w.-]{0,30}\Z")
 _VERSION = re.compile(r"-\d(?:\.\d{1,2})?\Z")  # `py -3.12`
 _PLAIN = re.compile(r"@?[A-Za-z0-9][\w.-]{0,30}(?:/(?!\.\.)[\w.-]{1,30}){0,4}\Z")
+_PROGRAM = re.compile(r"[a-z][a-z0-9_+-]{1,30}")
 _IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,60}\Z")
 
 
@@ -177,6 +178,8 @@ class CommandLine:
 
     ways: tuple[ProjectCommand, ...]
     is_piped: bool = False
+    unknown: str = ""
+    """The program that no table has, for which nothing of the line is judged."""
 
 
 NOTHING = CommandLine(())
@@ -231,7 +234,7 @@ def read_command(text: str, root: str = "") -> CommandLine:
                 ways.append(way)
 
         if not is_known:
-            return NOTHING
+            return CommandLine((), unknown=_program(command.words))
 
         mark = command.mark
         for _ in range(command.closes):
@@ -647,6 +650,13 @@ def _wrapper_part(unit: _Unit, *, is_first: bool) -> list[Part] | None:
 
     is_public = option == "." or name_of(option) in _WRAPPER_WORDS
     return [Part(option, () if is_public else (option,))]
+
+
+def _program(words: Sequence[str]) -> str:
+    """Return the plain name of the program that a command starts; nothing for any other text."""
+    start = program_at(words)
+    name = words[start] if start < len(words) else ""
+    return name if _PROGRAM.fullmatch(name) else ""
 
 
 def _name(word: str) -> str | None:

@@ -139,6 +139,7 @@ class Observer:
         self._facts: dict[str, Lesson] = {}
         self._rules: dict[str, Lesson] = {}
         self._turn = 0
+        self._unknown: dict[str, bool] = {}  # programs of no table that failed; whether one worked
         self._now: list[_Stumble] = []  # those that this turn recovered from
 
     def learn(self, turn: Turn) -> None:
@@ -215,6 +216,7 @@ class Observer:
         self._prepare(every, step)
         ways = [way for way in every if way.purpose in _CODE] or every
 
+        self._count_unknown(line.unknown, step)
         if not ways:
             return []
 
@@ -238,6 +240,20 @@ class Observer:
             self._stumble(ways[0], step, written_paths)
 
         return []
+
+    @property
+    def unknown(self) -> list[str]:
+        """The programs that failed and later worked, of which no table says what they are for."""
+        return [program for program, worked in self._unknown.items() if worked]
+
+    def _count_unknown(self, program: str, step: Step) -> None:
+        if not program:
+            return
+
+        if not step.failed and program in self._unknown:
+            self._unknown[program] = True
+        elif step.failed and len(self._unknown) < MOST_KEYS:
+            self._unknown.setdefault(program, False)
 
     def _prepare(self, ways: Iterable[ProjectCommand], step: Step) -> None:
         """Note what may have made a failed command work:

@@ -168,6 +168,8 @@ class CaptureResult:
     reads: list[SessionRead] = field(default_factory=list)
     candidates: list[Candidate] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    unknown: list[str] = field(default_factory=list)
+    """Programs that failed and later worked, of which nothing can be told."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -229,8 +231,12 @@ def capture(
     done = CaptureResult()
     project = Project(workspace)
     for agent, path in transcripts:
-        read, _, lessons = read_session(workspace, project, agent, path, done.warnings, on_progress)
+        read, observer, lessons = read_session(
+            workspace, project, agent, path, done.warnings, on_progress
+        )
         done.reads.append(read)
+        news = [] if read.skipped else observer.unknown
+        done.unknown += [program for program in news if program not in done.unknown]
         existing = [*records, *(candidate.record for candidate in done.candidates)]
         result = propose(workspace, existing, lessons, read.session.recalled, dry_run=dry_run)
         done.candidates += result.candidates

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError, plural
+from orbit_registry.errors import (
+    AmbiguousIdError,
+    EmptyIdError,
+    RecordNotFoundError,
+    UsageError,
+    plural,
+)
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import SUPERSEDED, Record
@@ -174,7 +180,7 @@ class RecordSet:
             return records[0]
 
         if not any_id.strip():
-            raise UsageError(
+            raise EmptyIdError(
                 "the id is empty", hint="`orbit list` shows ids; a shell variable may be unset"
             )
 

@@ -21,14 +21,21 @@ AGENT_FILES = frozenset(_AGENT_FILES.split())
 _CI_FILES = re.compile(
     r"\.(?:github|forgejo|gitea)/workflows/[^/]+|\.gitlab-ci\.ya?ml|\.circleci/config\.yml"
     r"|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.husky/[^/]+|Jenkinsfile"
-    r"|(?:azure|bitbucket)-pipelines\.yml"
+    r"|(?:azure|bitbucket)-pipelines\.yml|\.buildkite/[^/]+\.ya?ml|\.woodpecker(?:/[^/]+)?\.ya?ml"
+    r"|\.drone\.ya?ml|\.travis\.yml|appveyor\.yml|cloudbuild\.ya?ml"
 )
 """Files by which a forge or git starts Orbit."""
 _BUILD_FILES = re.compile(
     r"(?:.*/)?(?:(?:GNUm|M|m)akefile|[Jj]ustfile|Taskfile\.ya?ml|noxfile\.py|tox\.ini|package\.json"
-    r"|pyproject\.toml|[^/]+\.(?:sh|bash|mk))|\.github/actions/.+/action\.ya?ml"
+    r"|pyproject\.toml|\.?mise\.toml|[^/]+\.(?:sh|bash|mk))|\.github/actions/.+/action\.ya?ml"
 )
 """Files in which a forge or git calls what may run Orbit."""
+_REQUIREMENTS = re.compile(
+    r"(?:.*/)?(?:[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in)|requirements/[^/]+\.(?:txt|in)"
+    r"|Pipfile|setup\.cfg|environment\.ya?ml|\.tool-versions|[^/]*Dockerfile[^/]*)"
+)
+"""Files that say which Orbit is installed."""
+_PACKAGE = re.compile(r"(?i)(?<![\w.-])orbit[-_]registry(?![\w-])")
 _ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
 _COMMANDS_WORDS = (
     "accept adr apply audit baseline brief capture check clear completion coverage diff "
@@ -136,14 +143,18 @@ class Starts:
 def is_starter(path: str) -> bool:
     """Say whether a file may start Orbit: for an agent, a forge, git or a build."""
     is_of_agent = any(path == name or path.endswith(f"/{name}") for name in AGENT_FILES)
-    return is_of_agent or bool(_CI_FILES.fullmatch(path) or _BUILD_FILES.fullmatch(path))
+    return is_of_agent or _CI_FILES.fullmatch(path) is not None or _is_of_build(path)
+
+
+def _is_of_build(path: str) -> bool:
+    return bool(_BUILD_FILES.fullmatch(path) or _REQUIREMENTS.fullmatch(path))
 
 
 def starts_in(path: str, text: str) -> Starts:
     """Return what in a file of settings starts Orbit."""
     rows = list(_rows(_value_in(path, text)))
-    if _BUILD_FILES.fullmatch(path):
-        starting = [row for row in rows if _RUNS_ORBIT.search(row[1])]
+    if _is_of_build(path):
+        starting = [row for row in rows if _runs_or_installs_orbit(*row)]
         return Starts(_settings(starting), frozenset())
 
     starting = [row for row in rows if _starts_orbit(*row)]
@@ -159,6 +170,13 @@ def starts_in(path: str, text: str) -> Starts:
     fixed = [row for row in around if row not in more]
     starting += chain.from_iterable(_parts(*row) for row in more)
     return Starts(_settings(starting), _settings(map(_without_version, fixed)))
+
+
+def _runs_or_installs_orbit(names: Names, text: str) -> bool:
+    if _RUNS_ORBIT.search(text) or _PACKAGE.search(text):
+        return True
+
+    return any(_PACKAGE.search(str(name)) for name in names)
 
 
 def _folders_aside(rows: Iterable[Row]) -> Collection[Names]:

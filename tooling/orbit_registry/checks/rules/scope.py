@@ -15,6 +15,7 @@ from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.rank import rank_order
+from orbit_registry.model.reach import LINKED
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import USES, files_by_package, symbol_glob, symbol_problem
 from orbit_registry.operations.breadth import Breadth
@@ -148,19 +149,17 @@ def _can_be_shown(record: Record) -> bool:
     return record.status.pushed and not record.path.startswith(LOCAL)
 
 
-# Decisions are read as pages too and may go without: `orbit check` counts them in one line.
+# Words lead agents to records of other kinds: `orbit check` counts in one line those that no edit
+# shows.
 @check("ORB504", Severity.NOTE, "say where it applies: `orbit KIND update ID --path 'src/**'`")
 def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """A live record names neither a path nor a tag."""
+    """A live record of a kind that no words lead to names no path, tag, project and link."""
     for record in context.records:
-        if record.is_unreachable and record.kind.in_record:
+        if record.is_unreachable and record.kind.gate == LINKED:
             message = (
                 f"{record.id} names no path and no tag: it is found by search, and never "
-                f"shown at an edit"
+                f"shown to agents unless a record that is shown links to it"
             )
-            if record.kind.gate != "scoped":
-                message += " unless a record that is shown links to it"
-
             location = context.at(record, "scope" if "scope" in record.data else "id")
             hint = (
                 f"say where it applies: `orbit {record.kind.name} update {record.id} --path "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from orbit_registry.doors.answers.arguments import TO_READ, refuse_path
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, without_long_words
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.hook.events import OPENED, Event, append
 from orbit_registry.hook.project import session_of_process
@@ -176,4 +176,4 @@ class Call:
 
 def note(message: str) -> str:
     """Return a note for a person, as the command line prints it below an answer."""
-    return f"note: {escaped_line(message)}"
+    return f"note: {escaped_line(without_long_words(message))}"

@@ -18,7 +18,7 @@ from orbit_registry.checks.report import (
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import Form
 from orbit_registry.doors.answers.call import Call, note
-from orbit_registry.doors.answers.notes import overlooked_decision_notes
+from orbit_registry.doors.answers.notes import overlooked_of_check
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.lifecycle.record_checks import checks_of
@@ -115,7 +115,7 @@ def check(
     if checked and not outcome.diagnostics and not _holds_record(registry, checked):
         notes.append(note("no record and no document of one is at these paths"))
     if call.form == "text" and not (paths or codes or against):
-        notes += overlooked_decision_notes(registry)
+        notes += overlooked_of_check(registry)
 
     return replace(answer, notes=notes)
 

@@ -42,12 +42,14 @@ def empty_notes(registry: Registry, *, by_scope: bool) -> list[str]:
     return []
 
 
-def overlooked_decision_notes(registry: Registry) -> list[str]:
-    """Return how many accepted decisions no edit shows: that is no finding."""
-    decisions = [record for record in registry.collection.records if record.kind.in_document]
-    if any(record.is_unreachable for record in decisions):
-        return _overlooked(registry, decisions)
-    return []
+def overlooked_of_check(registry: Registry) -> list[str]:
+    """Return how many records no edit shows, of kinds that have one without a scope: that is no
+    finding.
+    """
+    records = [*registry.collection.records]
+    kinds = {record.kind.name for record in records if record.is_unreachable}
+    of_kinds = [record for record in records if record.kind.name in kinds]
+    return _overlooked(registry, of_kinds) if of_kinds else []
 
 
 def hook_notes(registry: Registry) -> list[str]:

@@ -18,7 +18,7 @@ from orbit_registry.doors.answers.records import clean, list_records
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render import records as render
 from orbit_registry.doors.render.hits import GENERIC, result_data, result_text
-from orbit_registry.errors import plural
+from orbit_registry.errors import plural, without_long_words
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.registry import Registry
@@ -125,7 +125,7 @@ def _remarks(registry: Registry, question: Query, result: SearchResult) -> Itera
         yield from empty_notes(registry, by_scope=bool(question.path or question.tags))
         yield from _closed_notes(registry, question)
     if result.unknown and len(registry.collection.records):
-        yield f"no record has {', '.join(result.unknown)}"
+        yield without_long_words(f"no record has {', '.join(result.unknown)}")
 
 
 def _closed_notes(registry: Registry, question: Query) -> Iterator[str]:
