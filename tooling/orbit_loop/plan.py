@@ -299,13 +299,9 @@ def _log(
 
 
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
-    sources = {("derived_from", retro.id) for retro in retros}
-    live = (learning for learning in records.of_kind("learning") if learning.phase == "live")
-    learnings = []
-    for learning in live:
-        if sources & {(link.rel, link.to) for link in learning.links}:
-            learnings.append(learning)
-
+    ids = {retro.id for retro in retros}
+    live = [learning for learning in records.of_kind("learning") if learning.phase == "live"]
+    learnings = [learning for learning in live if ids & learning.linked("derived_from")]
     learnings.sort(
         key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True
     )
