@@ -21,6 +21,7 @@ from orbit_registry.checks.review.review import queue
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
+from orbit_registry.formats.values import with_texts
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -77,9 +78,9 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
 
         origin = str(source.get("file", "its command"))
         try:
-            value = _sanitised(
-                json.loads(_text(workspace, name, source), parse_constant=refuse_constant)
-            )
+            text = _text(workspace, name, source)
+            value = json.loads(text, parse_float=_finite, parse_constant=refuse_constant)
+            value = _sanitised(value)
         except OrbitError as error:
             return name, None, error.message
         except (ValueError, RecursionError):
@@ -109,21 +110,20 @@ def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
 
 
 def _sanitised(value: Any) -> Any:
-    if isinstance(value, str):
-        return inert_text(without_secrets(value))
+    return with_texts(
+        value,
+        lambda text: inert_text(without_secrets(text)),
+        lambda name: inert_line(without_secrets(name)),
+    )
 
-    if isinstance(value, Mapping):
-        return {
-            inert_line(without_secrets(str(name))): _sanitised(member)
-            for name, member in value.items()
-        }
 
-    if isinstance(value, float) and not isfinite(
-        value
-    ):  # `1e999` reads as infinity, which JSON can't hold
-        raise ValueError(value)
+def _finite(number: str) -> float:
+    """Return a number; `1e999` reads as infinity, which JSON can't hold."""
+    value = float(number)
+    if not isfinite(value):
+        raise ValueError(number)
 
-    return [_sanitised(item) for item in value] if isinstance(value, list) else value
+    return value
 
 
 def plan_brief(

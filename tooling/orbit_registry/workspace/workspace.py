@@ -311,8 +311,11 @@ def git_folder(root: Path) -> Path | None:
     """Return git's folder of the work tree around `root`, without starting git."""
     top = project.work_tree(str(root))
     git = project.git_folder(top) if top else ""
+    if not git:
+        return None
+
     folder = Path(git).resolve()
-    return folder if git and folder.is_dir() else None
+    return folder if folder.is_dir() else None
 
 
 def has_only_state(orbit: Path) -> bool:
