@@ -27,7 +27,13 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    inside,
+    read_object,
+    read_text,
+    write_atomic,
+)
 from orbit_registry.workspace.trusted_commands import run_program
 from orbit_registry.workspace.workspace import Workspace
 
@@ -314,13 +320,9 @@ def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any
 
 def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
     """Write a plan brief unless only `generated_at` differs; return whether it was written."""
-    try:
-        current = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
-    except (OrbitError, ValueError, RecursionError):
-        current = None
-
+    current = read_object(file, limit=DOCUMENT_LIMIT)
     new = json.loads(json.dumps(data))
-    if isinstance(current, dict) and {**current, "generated_at": ""} == {**new, "generated_at": ""}:
+    if {**current, "generated_at": ""} == {**new, "generated_at": ""}:
         return False
 
     write_atomic(file, json.dumps(data, ensure_ascii=False, indent=2) + "\n")

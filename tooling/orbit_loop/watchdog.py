@@ -27,7 +27,7 @@ from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.event_log import write_event
-from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.files import read_object, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
@@ -105,12 +105,12 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
 
 
 def _most_records(workspace: Workspace, now: datetime) -> int:
-    try:
-        previous = json.loads(read_bytes(workspace.state / "log" / MEMORY, limit=1000))
-        recent = now.timestamp() - float(previous["at"]) < MEMORY_SPAN.total_seconds()
-        return int(previous["records"]) if recent else 0
-    except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
+    previous = read_object(workspace.state / "log" / MEMORY, limit=1000)
+    at, records = previous.get("at"), previous.get("records")
+    if not isinstance(at, int | float) or not isinstance(records, int):
         return 0
+
+    return records if now.timestamp() - at < MEMORY_SPAN.total_seconds() else 0
 
 
 def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Finding]:
