@@ -75,11 +75,8 @@ class CodeChange(Change):
     @cached_property
     def _links(self) -> list[str]:
         """The symbolic links that git tracks, and the new ones."""
-        rows = self.git.run("ls-files", "-s", "-z").split(b"\0")
-        links = [row.partition(b"\t")[2] for row in rows if row.startswith(b"120000 ")]
-        names = [link.decode("utf-8", "surrogateescape") for link in links]
         fresh = (path for path in self.earlier if (self.git.folder / path).is_symlink())
-        return list(dict.fromkeys([*names, *fresh]))
+        return list(dict.fromkeys([*self.git.links(), *fresh]))
 
     def tree_before(self, tree: Tree) -> Tree:
         """Return the files before the change; those that it leaves alone are in the tree of

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 from orbit_enforce.allowances import Allow
 from orbit_enforce.run import Run
+from orbit_registry.errors import listed
 from orbit_registry.formats.code_tree import NO_AST_GREP
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Location, Severity
@@ -24,8 +25,7 @@ def add_breaks(run: Run) -> None:
             run.report.add_break(check, row)
 
     for (name, reason), files in skipped.items():
-        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        check, message = run.checks[name], f"{name} is not run on {files[0]}{more}: {reason}"
+        check, message = run.checks[name], f"{name} is not run on {listed(files, 1)}: {reason}"
         # Else a file could hide from a check behind a long sum.
         severity = Severity.ERROR if check.level == "error" and reason != NO_AST_GREP else None
         run.report.add(check, "ORB1004", message, severity=severity)

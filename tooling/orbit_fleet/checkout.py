@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from orbit_fleet.lake import Lake, Repository
-from orbit_fleet.names import git_settings, origin_in, public, without_prompts
+from orbit_fleet.names import origin_in, public, without_prompts
 from orbit_fleet.push import UNCHANGED, first_commit, put, state_of
 from orbit_fleet.rows import Row, lake_rows
 from orbit_fleet.sources import READABLE, Source
@@ -38,7 +38,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.operations.init import setup_workspace
-from orbit_registry.workspace.git import Git, ignore_pattern
+from orbit_registry.workspace.git import Git, git_settings, ignore_pattern
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
@@ -252,10 +252,10 @@ def _remove_references(git: Git) -> None:
     """Remove files that are others' names: symbolic links, whose text is a path here, and pointers
     of Git LFS.
     """
-    rows = (row.partition("\t") for row in git.run_names("ls-files", "-s", "-z"))
-    for head, _, path in rows:
+    links = frozenset(git.links())
+    for path in git.tracked() or ():
         file = git.folder / path
-        if head.startswith("120000 ") or _is_pointer(file):
+        if path in links or _is_pointer(file):
             file.unlink(missing_ok=True)
 
 

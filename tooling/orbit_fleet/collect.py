@@ -20,11 +20,12 @@ from urllib.parse import urlsplit
 from orbit_fleet.checkout import EMPTY, FAILED, WRITTEN, Collected
 from orbit_fleet.forges import Forge, host_of, token_of
 from orbit_fleet.lake import Lake, Repository
-from orbit_fleet.names import git_settings, public, without_prompts
+from orbit_fleet.names import public, without_prompts
 from orbit_fleet.push import UNCHANGED
 from orbit_fleet.sources import READABLE, Problem, Source, Sources
 from orbit_registry.errors import GitError, plural
-from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git import Git, git_settings
+from orbit_registry.workspace.workspace import user_cache
 
 OUTCOMES = {
     WRITTEN: "read",
@@ -322,8 +323,7 @@ def token_settings(sources: Iterable[Source], forge: Forge, api: str) -> dict[st
 
 def cache_folder() -> Path:
     """Return where fetched repositories are: below the user's folder of caches."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "orbit" / "fleet"
+    return user_cache() / "fleet"
 
 
 def lake_cache(lake: Lake) -> Path:

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from urllib.parse import unquote
 
 from orbit_registry.workspace.config import Extension, without_user
@@ -64,17 +63,6 @@ def _host_and_path(address: str) -> tuple[str, str]:
     match = _ADDRESS.fullmatch(address)
     assert match is not None  # it takes any text for a path
     return match["host"] or match["scp_host"] or "", match["path"].strip("/").removesuffix(".git")
-
-
-def git_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return variables that give settings to git, which no file has then."""
-    first = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
-    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
-    for number, (key, value) in enumerate(settings.items(), first):
-        variables[f"GIT_CONFIG_KEY_{number}"] = key
-        variables[f"GIT_CONFIG_VALUE_{number}"] = value
-
-    return variables
 
 
 def without_prompts() -> dict[str, str]:

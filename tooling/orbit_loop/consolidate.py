@@ -239,13 +239,9 @@ def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[C
     two thirds of a cluster count as the same.
     """
     decided = (record for record in records if record.kind.name in (LEARNING, RULE))
-    derived = list(map(_ends, decided))
-    earlier = [ends for ends in derived if len(ends) > 1]
+    derived = [record.linked("derived_from") for record in decided]
+    earlier = [sources for sources in derived if len(sources) > 1]
     return [cluster for cluster in candidates if not _is_decided(cluster, earlier)]
-
-
-def _ends(record: Record) -> set[str]:
-    return {link.to for link in record.links if link.rel == "derived_from"}
 
 
 def _is_decided(cluster: Cluster, earlier: Iterable[Set[str]]) -> bool:
@@ -279,7 +275,7 @@ def retirement_candidates(records: RecordSet, history: History, now: datetime) -
     contradicting: dict[str, list[str]] = defaultdict(list)
     for record in records:
         if record.phase == "live":
-            for target in {link.to for link in record.links if link.rel == "contradicts"}:
+            for target in record.linked("contradicts"):
                 contradicting[target].append(record.id)
 
     reasons: dict[str, str] = {}

@@ -13,7 +13,6 @@ from orbit_registry.errors import RefusedError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.yaml import table_of
-from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import mapping_in
@@ -76,9 +75,8 @@ def drafts(records: RecordSet, failed: Mapping[str, int]) -> Iterator[Draft]:
 
 def _is_drafted(record: Record, records: Iterable[Record]) -> bool:
     """Say whether a rule was drafted of a record before, whatever became of it."""
-    link = Link("derived_from", record.id)
     drafted = [each for each in records if each.kind.name == RULE and LABEL in each.words("labels")]
-    return any(link in rule.links for rule in drafted)
+    return any(record.id in rule.linked("derived_from") for rule in drafted)
 
 
 def check_of(record: Record) -> dict[str, object] | None:

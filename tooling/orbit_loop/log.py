@@ -11,7 +11,7 @@ from orbit_registry.model.diagnostic import Location
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoopEvent:
     """One event: `at` in seconds since 1970, the members of its line,
     and the location of the line.
     """
@@ -38,14 +38,14 @@ class LoopLog:
     """
 
     location: Location
-    events: tuple[LoggedEvent, ...] = ()
+    events: tuple[LoopEvent, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
 
-    def since(self, moment: datetime) -> Iterator[LoggedEvent]:
+    def since(self, moment: datetime) -> Iterator[LoopEvent]:
         """Yield the events from a moment on."""
         return (event for event in self.events if event.at >= moment.timestamp())
 
-    def of(self, *names: str) -> Iterator[LoggedEvent]:
+    def of(self, *names: str) -> Iterator[LoopEvent]:
         """Yield the events of some names."""
         return (event for event in self.events if event.name in names)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_loop.log import LoggedEvent, LoopContext, LoopLog
+from orbit_loop.log import LoopContext, LoopEvent, LoopLog
 from orbit_registry.checks.check import all_checks, check, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
@@ -32,7 +32,7 @@ from orbit_registry.workspace.workspace import Workspace
 DAY = 86_400
 
 
-def _events(context: CheckContext, *names: str) -> Iterator[LoggedEvent]:
+def _events(context: CheckContext, *names: str) -> Iterator[LoopEvent]:
     """Yield the events of some names; none where the loop is not what is checked."""
     log = _log(context)
     if log is not None:
@@ -154,7 +154,7 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
     """The next item of a loop was dispatched before a retro of the one before it."""
-    before: dict[str, LoggedEvent] = {}
+    before: dict[str, LoopEvent] = {}
     for event in _events(context, DISPATCHED, RETRO):
         if event.name == RETRO:
             trigger, _, about = event.word("trigger").partition(":")
@@ -206,7 +206,7 @@ def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> s
     )
 
 
-def _turn_of(ended: LoggedEvent) -> str:
+def _turn_of(ended: LoopEvent) -> str:
     """Return the id of the turn that an event ended:
     by its time, so that a cut log changes no id.
     """
@@ -219,12 +219,12 @@ def _turn_of(ended: LoggedEvent) -> str:
     )
 
 
-def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
+def turns(log: LoopLog) -> Iterator[tuple[LoopEvent, LoopEvent | None]]:
     """Yield each turn's end, and its note: one that names it,
     else the last that its session made in it.
     """
     by_turn = {event.word("turn"): event for event in log.of(NOTED) if event.word("turn")}
-    noted: dict[str, LoggedEvent] = {}
+    noted: dict[str, LoopEvent] = {}
     for event in log.of(NOTED, TURN_END):
         session = event.word("session")
         if event.name == NOTED:
@@ -263,7 +263,7 @@ def loop_log(
     names = {file.name: _name(workspace, file) for file in (*files, log)}
     scan = LogScan()
     logged = [
-        LoggedEvent(event.at, row, Location(names[scan.files[-1]], Position(scan.line)))
+        LoopEvent(event.at, row, Location(names[scan.files[-1]], Position(scan.line)))
         for event, row in rows_in(files, now, scan)
         if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]

@@ -21,12 +21,19 @@ from orbit_registry.checks.review.review import queue
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
+from orbit_registry.formats.values import with_texts
 from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    inside,
+    read_object,
+    read_text,
+    write_atomic,
+)
 from orbit_registry.workspace.trusted_commands import run_program
 from orbit_registry.workspace.workspace import Workspace
 
@@ -77,9 +84,9 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
 
         origin = str(source.get("file", "its command"))
         try:
-            value = _sanitised(
-                json.loads(_text(workspace, name, source), parse_constant=refuse_constant)
-            )
+            text = _text(workspace, name, source)
+            value = json.loads(text, parse_float=_finite, parse_constant=refuse_constant)
+            value = _sanitised(value)
         except OrbitError as error:
             return name, None, error.message
         except (ValueError, RecursionError):
@@ -109,21 +116,20 @@ def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
 
 
 def _sanitised(value: Any) -> Any:
-    if isinstance(value, str):
-        return inert_text(without_secrets(value))
+    return with_texts(
+        value,
+        lambda text: inert_text(without_secrets(text)),
+        lambda name: inert_line(without_secrets(name)),
+    )
 
-    if isinstance(value, Mapping):
-        return {
-            inert_line(without_secrets(str(name))): _sanitised(member)
-            for name, member in value.items()
-        }
 
-    if isinstance(value, float) and not isfinite(
-        value
-    ):  # `1e999` reads as infinity, which JSON can't hold
-        raise ValueError(value)
+def _finite(number: str) -> float:
+    """Return a number; `1e999` reads as infinity, which JSON can't hold."""
+    value = float(number)
+    if not isfinite(value):
+        raise ValueError(number)
 
-    return [_sanitised(item) for item in value] if isinstance(value, list) else value
+    return value
 
 
 def plan_brief(
@@ -299,13 +305,9 @@ def _log(
 
 
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
-    sources = {("derived_from", retro.id) for retro in retros}
-    live = (learning for learning in records.of_kind("learning") if learning.phase == "live")
-    learnings = []
-    for learning in live:
-        if sources & {(link.rel, link.to) for link in learning.links}:
-            learnings.append(learning)
-
+    ids = {retro.id for retro in retros}
+    live = [learning for learning in records.of_kind("learning") if learning.phase == "live"]
+    learnings = [learning for learning in live if ids & learning.linked("derived_from")]
     learnings.sort(
         key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True
     )
@@ -318,13 +320,9 @@ def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any
 
 def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
     """Write a plan brief unless only `generated_at` differs; return whether it was written."""
-    try:
-        current = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
-    except (OrbitError, ValueError, RecursionError):
-        current = None
-
+    current = read_object(file, limit=DOCUMENT_LIMIT)
     new = json.loads(json.dumps(data))
-    if isinstance(current, dict) and {**current, "generated_at": ""} == {**new, "generated_at": ""}:
+    if {**current, "generated_at": ""} == {**new, "generated_at": ""}:
         return False
 
     write_atomic(file, json.dumps(data, ensure_ascii=False, indent=2) + "\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 from orbit_loop.log import LoopLog
 from orbit_loop.loop import TURN_END, loop_log, turns
 from orbit_loop.retro.failures import KIND as FAILURE
-from orbit_loop.retro.failures import target_of
+from orbit_loop.retro.failures import open_failures, target_of
 from orbit_registry.checks.review.review import queue
 from orbit_registry.doors.doctor.examine import Finding, Report
 from orbit_registry.errors import OrbitError, listed, plural
@@ -21,14 +21,13 @@ from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.matching.index import Index, open_index
 from orbit_registry.matching.pack import is_whole
 from orbit_registry.model.diagnostic import Location
-from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.event_log import write_event
-from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.files import read_object, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
@@ -106,12 +105,12 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
 
 
 def _most_records(workspace: Workspace, now: datetime) -> int:
-    try:
-        previous = json.loads(read_bytes(workspace.state / "log" / MEMORY, limit=1000))
-        recent = now.timestamp() - float(previous["at"]) < MEMORY_SPAN.total_seconds()
-        return int(previous["records"]) if recent else 0
-    except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
+    previous = read_object(workspace.state / "log" / MEMORY, limit=1000)
+    at, records = previous.get("at"), previous.get("records")
+    if not isinstance(at, int | float) or not isinstance(records, int):
         return 0
+
+    return records if now.timestamp() - at < MEMORY_SPAN.total_seconds() else 0
 
 
 def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Finding]:
@@ -180,17 +179,9 @@ def _events(log: LoopLog) -> Iterator[Finding]:
 
 
 def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
-    waiting: list[Record] = []
-    over: list[Record] = []
-    for failure in records.of_kind(FAILURE):
-        if failure.phase != "live":
-            continue
-
-        end = expires_at(failure)
-        if end is not None and end <= now:
-            over.append(failure)
-        else:
-            waiting.append(failure)
+    waiting = list(open_failures(records, now))
+    live = [failure for failure in records.of_kind(FAILURE) if failure.phase == "live"]
+    over = [failure for failure in live if failure not in waiting]
 
     if waiting:
         yield _failed_targets("failure-open", "left alone", waiting)
@@ -230,7 +221,7 @@ def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Findin
     consolidated: set[str] = set()
     for record in records:
         if record.phase != "closed":
-            consolidated.update(link.to for link in record.links if link.rel == "derived_from")
+            consolidated |= record.linked("derived_from")
 
     live = [record for record in records.of_kind("learning") if record.phase == "live"]
     alone = [record for record in live if record.id not in consolidated]

@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
+from orbit_registry.errors import ConfigError, DeliveryError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.project import private_folder
-from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.files import read_object, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
 PLACES = "ORBIT_NOTIFY_URLS"
@@ -70,11 +70,8 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
 
 
 def _delivered(memory: Path) -> dict[str, list[str]]:
-    try:
-        stored = json.loads(read_bytes(memory, limit=10_000_000))
-        return {str(topic): list(map(str, keys)) for topic, keys in stored.items()}
-    except (OrbitError, ValueError, TypeError, AttributeError, RecursionError):
-        return {}
+    stored = read_object(memory, limit=10_000_000)
+    return {topic: [*map(str, keys)] for topic, keys in stored.items() if isinstance(keys, list)}
 
 
 def _deliver(addresses: Sequence[str], title: str, body: str) -> None:

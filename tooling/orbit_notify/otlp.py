@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from orbit_registry.errors import ConfigError, DeliveryError, OrbitError, UsageError
+from orbit_registry.errors import ConfigError, DeliveryError, UsageError
 from orbit_registry.hook.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.hook.project import private_folder
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, rows_in
-from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.files import read_object, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
 SPANS = {RETRIEVAL: "orbit.selection", CAPTURED: "orbit.capture", SYNCED: "orbit.sync"}
@@ -125,14 +125,12 @@ class _Reason(logging.Handler):
 
 
 def _sent_position(mark: Path, endpoint: str) -> tuple[int, int]:
-    try:
-        stored = json.loads(read_bytes(mark, limit=10_000))
-        if stored["endpoint"] == endpoint:
-            return int(stored["inode"]), int(stored["place"])
-    except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
-        pass  # nothing was sent, or the file is not ours
+    stored = read_object(mark, limit=10_000)
+    number, offset = stored.get("inode"), stored.get("place")
+    if stored.get("endpoint") == endpoint and isinstance(number, int) and isinstance(offset, int):
+        return number, offset
 
-    return 0, 0
+    return 0, 0  # nothing was sent, or the file is not ours
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 
 from orbit_registry.hook.context import Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.project import stamp
+from orbit_registry.hook.files import stamp
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens

@@ -33,7 +33,6 @@ from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.wording import normalised
 from orbit_registry.hook import events
 from orbit_registry.model.freshness import created_at, last_reviewed
-from orbit_registry.model.ids import Link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time, parse_time
@@ -351,7 +350,7 @@ class _FailureChanges:
         self.opened.append(opened)
 
     def _is_mine(self, failure: Record) -> bool:
-        return self.record is not None and Link("derived_from", self.record.id) in failure.links
+        return self.record is not None and self.record.id in failure.linked("derived_from")
 
     def _is_anothers(self, failure: Record) -> bool:
         met_at = last_reviewed(failure) or created_at(failure)

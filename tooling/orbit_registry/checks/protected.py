@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from orbit_registry.errors import plural
+from orbit_registry.errors import listed, plural
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_groups, owner_sections
 from orbit_registry.formats.markdown import parse_markdown
@@ -339,9 +339,8 @@ def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iter
         if not inside:
             continue
 
-        more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
         where = "a submodule" if inside == [path] else f"the submodule {path}"
-        message = f"this change takes {inside[0]}{more} from {where}"
+        message = f"this change takes {listed(inside, 1)} from {where}"
         subject = Subject(path, (path,), _files_state, "where nothing proves an approval")
         yield Change(message, subject)
 

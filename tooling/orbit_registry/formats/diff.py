@@ -13,12 +13,14 @@ def unified_diff(path: str, before: str, after: str) -> str:
 
     No name or text can add a line to it.
     """
-    lines = [*difflib.unified_diff(lines_of(before), lines_of(after))][2:]
-    if not lines:
-        return ""
+    hunks = hunks_of(before, after)
+    return "\n".join((*head_of(path), hunks)) if hunks else ""
 
-    parts = [f"{line}\n" for line in head_of(path)]
-    for line in lines:
+
+def hunks_of(before: str, after: str) -> str:
+    """Return the hunks of a diff; empty for equal texts."""
+    parts: list[str] = []
+    for line in [*difflib.unified_diff(lines_of(before), lines_of(after))][2:]:
         parts.append(line)
         if not line.endswith("\n"):
             parts.append(f"\n{NO_END}\n")

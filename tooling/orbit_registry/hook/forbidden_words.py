@@ -3,8 +3,8 @@
 It is loaded only where the index has such words.
 """
 
+from orbit_registry.hook.files import readable_content
 from orbit_registry.hook.index import FORBIDDEN, FORBIDDEN_IN, checksum
-from orbit_registry.hook.project import readable_content
 from orbit_registry.hook.tools import LONGEST_FILE, edits_in
 from orbit_registry.model.fields import CHECKS, PHRASES
 

@@ -9,7 +9,8 @@ from marshal import loads
 from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lstat, pread
 from posix import open as open_file
 
-from orbit_registry.hook.project import content_of, index_file, stamp
+from orbit_registry.hook.files import content_of, stamp
+from orbit_registry.hook.project import index_file
 from orbit_registry.model.fields import (
     CHECKSUM,
     EXCLUDES,

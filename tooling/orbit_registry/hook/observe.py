@@ -5,8 +5,9 @@ import posix
 from orbit_registry.hook.call import in_project
 from orbit_registry.hook.context import ASKS_AT_STOP, NOTES_TURNS
 from orbit_registry.hook.events import MOMENTS, NAME, NOTED, Event, append
+from orbit_registry.hook.files import readable_content
 from orbit_registry.hook.index import Index, open_index
-from orbit_registry.hook.project import readable_content, record_in
+from orbit_registry.hook.project import record_in
 from orbit_registry.hook.session import ASKED, FAILED, SessionLog
 
 TYPE_CHECKING = False

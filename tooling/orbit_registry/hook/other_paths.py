@@ -6,10 +6,9 @@ Most calls name none, and load nothing of this.
 from posix import lstat, readlink
 
 from orbit_registry.hook.call import PROJECT, in_project, normal_path
-from orbit_registry.hook.project import git_folder, work_tree
+from orbit_registry.hook.files import KIND, LINK, git_folder, work_tree
 
 MOST_LINKS = 40
-_LINK, _KIND = 0o120000, 0o170000
 
 
 def paths_of(root: str, folder: str, text: str) -> list[str]:
@@ -68,7 +67,7 @@ def real_path(path: str) -> str:
 
 def _target(path: str) -> str:
     try:
-        return readlink(path) if lstat(path).st_mode & _KIND == _LINK else ""
+        return readlink(path) if lstat(path).st_mode & KIND == LINK else ""
     except (OSError, ValueError):
         return ""
 

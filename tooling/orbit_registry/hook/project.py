@@ -8,41 +8,29 @@ from posix import access, listdir, lstat, mkdir, unlink
 
 from orbit_registry.hook.call import in_project, normal_path
 from orbit_registry.hook.environment import variable
+from orbit_registry.hook.files import (
+    FILE,
+    FOLDER,
+    KIND,
+    LINK,
+    git_folder,
+    is_folder,
+    readable_content,
+    status_of,
+    work_tree,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from posix import stat_result
 
     from orbit_registry.hook.call import Call
 
 KEPT_DAYS = 14  # age at which a session's files in a private folder are removed
 INDEX = "hook-18.idx"
-MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
-_KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000
 _FOLDERS = (".orbit/state/inbox/", ".orbit/inbox/", ".orbit/")  # of kinds with records
-_READ = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 UPDATE = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 """Flags that open a file of a private folder to read and write it."""
-
-
-def _lstat(path: str) -> "stat_result | None":
-    try:
-        return lstat(path)
-    except (OSError, ValueError):
-        return None
-
-
-def stamp(path: str) -> str:
-    """Return a file's modification time, size and inode; "-" if it is missing."""
-    state = _lstat(path)
-    return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
-
-
-def is_folder(path: str) -> bool:
-    """Say whether a path is a folder, not a link to one."""
-    state = _lstat(path)
-    return state is not None and state.st_mode & _KIND == _FOLDER
 
 
 def project_root(start: str) -> str | None:
@@ -56,11 +44,11 @@ def project_root(start: str) -> str | None:
             if folder != first and folder == variable(b"HOME").rstrip("/"):
                 return None  # a person's own records are no project around all others
 
-            config = _lstat(f"{folder}/.orbit/config.yaml")
-            is_project = config is not None and config.st_mode & _KIND == _FILE
+            config = status_of(f"{folder}/.orbit/config.yaml")
+            is_project = config is not None and config.st_mode & KIND == FILE
             return folder if is_project else None
 
-        if _lstat(f"{folder}/.git") is not None:
+        if status_of(f"{folder}/.git") is not None:
             return None
 
         folder = folder.rpartition("/")[0]
@@ -93,28 +81,6 @@ def _folder_of_user(root: str) -> str:
     return f"{cache}/orbit-registry/hook{root}"
 
 
-def work_tree(folder: str) -> str:
-    """Return the top of the work tree that a folder is in; empty outside of one."""
-    while folder and _lstat(f"{folder}/.git") is None:
-        folder = folder.rpartition("/")[0]
-
-    return folder
-
-
-def git_folder(top: str) -> str:
-    """Return git's folder of a work tree; empty if the repository was moved away."""
-    git = f"{top}/.git"
-    pointer = readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
-    if not pointer.startswith("gitdir:"):
-        return git  # most are folders
-
-    git = pointer.removeprefix("gitdir:").strip()
-    if not git.startswith("/"):
-        git = f"{top}/{git}"
-
-    return git if _lstat(f"{git}/HEAD") is not None else ""
-
-
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
     """Return a call's paths as globs see them, and those to log.
 
@@ -134,9 +100,9 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
     every: list[str] = []
     candidates = _inside(root, folder, call.candidate_paths, is_prompt)
     for position, path in enumerate(paths + candidates):
-        state = _lstat(f"{root}/{path}")
+        state = status_of(f"{root}/{path}")
         if state is not None:
-            if state.st_mode & _KIND == _FOLDER:
+            if state.st_mode & KIND == FOLDER:
                 path = f"{path.rstrip('/')}/"
 
             loggable.append(path)
@@ -171,12 +137,12 @@ def _leads_on(root: str, path: str) -> bool:
     at = root
     for name in path.rstrip("/").split("/"):
         at = f"{at}/{name}"
-        state = _lstat(at)
+        state = status_of(at)
         if state is None:
             return False
-        if state.st_mode & _KIND == _LINK:
+        if state.st_mode & KIND == LINK:
             return True
-        if state.st_mode & _KIND == _FOLDER and _lstat(f"{at}/.git") is not None:
+        if state.st_mode & KIND == FOLDER and status_of(f"{at}/.git") is not None:
             return True
 
     return False
@@ -251,23 +217,6 @@ def _is_writable(folder: str, names: "Iterable[str]") -> bool:
         folder = f"{folder}/{name}"
 
     return access(folder, posix.W_OK | posix.X_OK)
-
-
-def content_of(path: str, most: int) -> bytes:
-    """Return the first bytes of a file; a pipe answers at once."""
-    handle = posix.open(path, _READ)
-    try:
-        return posix.read(handle, most)
-    finally:
-        posix.close(handle)
-
-
-def readable_content(path: str, most: int) -> bytes:
-    """Return the first bytes of a file; none of a folder, a link, or what can't be read."""
-    try:
-        return content_of(path, most)
-    except (OSError, ValueError):
-        return b""
 
 
 def prune(root: str, now: float, *names: str) -> None:

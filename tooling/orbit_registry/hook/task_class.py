@@ -10,7 +10,7 @@ records. A hook loads it only at a prompt to which a record about how to work ap
 import re
 import tomllib
 
-from orbit_registry.hook.project import content_of
+from orbit_registry.hook.files import content_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

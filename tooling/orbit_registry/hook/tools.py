@@ -4,8 +4,8 @@ Such paths are in commands, patches, globs, and the arguments of foreign tools.
 """
 
 from orbit_registry.hook import call as calls
+from orbit_registry.hook.files import readable_content
 from orbit_registry.hook.index import checksum
-from orbit_registry.hook.project import readable_content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ STATES: Mapping[State, str] = {
 }
 
 
-class Kind(StrEnum):
+class EvidenceKind(StrEnum):
     """What a piece of evidence is."""
 
     CITES = "cites"
@@ -85,10 +85,10 @@ class Undone(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class Trace:
     """One piece of evidence in words."""
 
-    kind: Kind
+    kind: EvidenceKind
     words: str
     is_new: bool = True
     """Whether it came with the decision or after it; what was there before proves little."""
@@ -100,7 +100,7 @@ class Sign:
 class Evidence:
     """All that was looked for, and what there is of it."""
 
-    signs: Sequence[Sign] = ()
+    traces: Sequence[Trace] = ()
     missing: Sequence[str] = ()
     """What its title names and no file has."""
     unseen: int = 0
@@ -113,17 +113,17 @@ class Evidence:
 
 MOST_SHOWN = 3
 _NEW = {
-    Kind.CITES: 6,
-    Kind.COMMIT: 6,
-    Kind.CHECK: 6,
-    Kind.FILE: 4,
-    Kind.TITLE: 4,
-    Kind.TOGETHER: 3,
-    Kind.LINKED: 3,
-    Kind.NAME: 2,
+    EvidenceKind.CITES: 6,
+    EvidenceKind.COMMIT: 6,
+    EvidenceKind.CHECK: 6,
+    EvidenceKind.FILE: 4,
+    EvidenceKind.TITLE: 4,
+    EvidenceKind.TOGETHER: 3,
+    EvidenceKind.LINKED: 3,
+    EvidenceKind.NAME: 2,
 }
-_OLD = {Kind.TITLE: 2, Kind.FILE: 1, Kind.NAME: 1}
-MOST_OF_A_KIND = {Kind.NAME: 2, Kind.COMMIT: 2}
+_OLD = {EvidenceKind.TITLE: 2, EvidenceKind.FILE: 1, EvidenceKind.NAME: 1}
+MOST_OF_A_KIND = {EvidenceKind.NAME: 2, EvidenceKind.COMMIT: 2}
 ENOUGH = 2
 """What the evidence of an accepted decision has to weigh: most are built."""
 ENOUGH_FOR_PROPOSED = 6
@@ -151,14 +151,14 @@ def built(record: Record, evidence: Evidence) -> Built:
     if record.phase == "closed":
         return Built(State.UNKNOWN, f"it is {record.status.name}, so no code has to follow it")
 
-    signs = sorted(evidence.signs, key=_weight, reverse=True)
-    standing = [sign for sign in signs if sign.undone is None]
-    shown = tuple(sign.words for sign in standing[:MOST_SHOWN] if _weight(sign))
+    traces = sorted(evidence.traces, key=_weight, reverse=True)
+    standing = [trace for trace in traces if trace.undone is None]
+    shown = tuple(trace.words for trace in standing[:MOST_SHOWN] if _weight(trace))
     new = _sum(_telling_of_proposed(standing, evidence))
     waits = record.phase == "pending" and record.status.waits
 
-    reverted = [sign.words for sign in signs if sign.undone is Undone.REVERTED]
-    gone = [sign.words for sign in signs if _is_gone(sign)]
+    reverted = [trace.words for trace in traces if trace.undone is Undone.REVERTED]
+    gone = [trace.words for trace in traces if _is_gone(trace)]
     is_thin = not waits and new < ENOUGH_FOR_PROPOSED
     if reverted and is_thin:
         return Built(State.TAKEN_BACK, reverted[0], tuple(reverted[1:MOST_SHOWN]))
@@ -175,25 +175,29 @@ def built(record: Record, evidence: Evidence) -> Built:
     return _silence(record, evidence, shown)
 
 
-def _is_gone(sign: Sign) -> bool:
-    return sign.kind is Kind.COMMIT and sign.undone is Undone.GONE
+def _is_gone(trace: Trace) -> bool:
+    return trace.kind is EvidenceKind.COMMIT and trace.undone is Undone.GONE
 
 
-def _weight(sign: Sign) -> int:
-    return _NEW[sign.kind] if sign.is_new else _OLD.get(sign.kind, 0)
+def _weight(trace: Trace) -> int:
+    return _NEW[trace.kind] if trace.is_new else _OLD.get(trace.kind, 0)
 
 
-def _telling_of_proposed(signs: Sequence[Sign], evidence: Evidence) -> list[Sign]:
+def _telling_of_proposed(traces: Sequence[Trace], evidence: Evidence) -> list[Trace]:
     """Return what came with a decision; names of which most are missing are others' too."""
     are_named = evidence.seen > evidence.unseen
-    return [sign for sign in signs if sign.is_new and (are_named or sign.kind is not Kind.NAME)]
+    return [
+        trace
+        for trace in traces
+        if trace.is_new and (are_named or trace.kind is not EvidenceKind.NAME)
+    ]
 
 
-def _sum(signs: Sequence[Sign]) -> int:
-    """Add up what signs weigh; many of one kind weigh little more than one."""
+def _sum(traces: Sequence[Trace]) -> int:
+    """Add up what traces weigh; many of one kind weigh little more than one."""
     total = 0
-    for kind in Kind:
-        weights = sorted((_weight(sign) for sign in signs if sign.kind is kind), reverse=True)
+    for kind in EvidenceKind:
+        weights = sorted((_weight(trace) for trace in traces if trace.kind is kind), reverse=True)
         total += sum(weights[: MOST_OF_A_KIND.get(kind, 1)])
 
     return total

@@ -29,7 +29,7 @@ from orbit_registry.formats.sources import (
     purposes,
 )
 from orbit_registry.formats.syntax import language_of
-from orbit_registry.lifecycle.built import Evidence, Kind, Sign, Undone
+from orbit_registry.lifecycle.built import Evidence, EvidenceKind, Trace, Undone
 from orbit_registry.lifecycle.commits import History, PastCommit, is_code
 from orbit_registry.lifecycle.names import Names, forms_of, names_in, phrase_key, words_of
 from orbit_registry.lifecycle.subjects import package_names
@@ -418,8 +418,8 @@ def _came_after(around: Surroundings, path: str, decided: float) -> bool:
 def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
     record = plan.record
     names = around.names[record.path]
-    signs = [*_citations(around, record), *_checks(around, record), *_paths(around, plan)]
-    signs += _commits(around, plan)
+    traces = [*_citations(around, record), *_checks(around, record), *_paths(around, plan)]
+    traces += _commits(around, plan)
 
     missing: list[str] = []
     seen = unseen = 0
@@ -431,12 +431,12 @@ def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
         if files == [] and name in about:
             missing.append(name)
         if files:
-            kind = Kind.TITLE if name in about else Kind.NAME
+            kind = EvidenceKind.TITLE if name in about else EvidenceKind.NAME
             is_new = before.is_new(plan, name, files)
             forms = around.sought[record.path][name]
-            signs.append(Sign(kind, _has(around, files[0], name, forms), is_new))
+            traces.append(Trace(kind, _has(around, files[0], name, forms), is_new))
 
-    return Evidence(signs, missing, unseen, seen, has_code=around.has_code)
+    return Evidence(traces, missing, unseen, seen, has_code=around.has_code)
 
 
 def _has(around: Surroundings, path: str, name: str, forms: Sequence[str]) -> str:
@@ -460,46 +460,46 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _citations(around: Surroundings, record: Record) -> Iterator[Sign]:
+def _citations(around: Surroundings, record: Record) -> Iterator[Trace]:
     citing = around.citing.get(record.path, ())
     for path, line in citing[:2]:
-        yield Sign(Kind.CITES, f"{path}:{line} cites it")
+        yield Trace(EvidenceKind.CITES, f"{path}:{line} cites it")
 
     more = len(citing) - 2
     if more > 0:
         cite = "cites" if more == 1 else "cite"
-        yield Sign(Kind.CITES, f"{plural(more, 'more file')} {cite} it")
+        yield Trace(EvidenceKind.CITES, f"{plural(more, 'more file')} {cite} it")
 
 
-def _checks(around: Surroundings, record: Record) -> Iterator[Sign]:
+def _checks(around: Surroundings, record: Record) -> Iterator[Trace]:
     checks = record.data.get("checks")
     if isinstance(checks, list) and checks and record.id not in around.broken:
-        yield Sign(Kind.CHECK, "its checks hold" if len(checks) > 1 else "its check holds")
+        yield Trace(EvidenceKind.CHECK, "its checks hold" if len(checks) > 1 else "its check holds")
 
 
-def _paths(around: Surroundings, plan: _Plan) -> Iterator[Sign]:
+def _paths(around: Surroundings, plan: _Plan) -> Iterator[Trace]:
     for name in around.names[plan.record.path].paths:
         files = around.by_end.get(name) or around.by_end.get(f"{name}/", ())
         if not files or (len(files) > 1 and f"{name}/" not in around.by_end):
             continue
-        yield _path_sign(around, plan, files, f"{name}, which it names,")
+        yield _path_trace(around, plan, files, f"{name}, which it names,")
 
     for glob in readable_globs(plan.record.globs):
         files = around.files_by_glob.get(glob.text, ())
         if files and not glob.exclude:
-            yield _path_sign(around, plan, files, f"{glob.text}, which its scope names,")
+            yield _path_trace(around, plan, files, f"{glob.text}, which its scope names,")
 
 
-def _path_sign(around: Surroundings, plan: _Plan, files: Sequence[str], words: str) -> Sign:
+def _path_trace(around: Surroundings, plan: _Plan, files: Sequence[str], words: str) -> Trace:
     is_new = plan.decided is not None and all(
         _came_after(around, path, plan.decided) for path in files
     )
     came = "came with it or later" if is_new else "is there"
-    return Sign(Kind.FILE, f"{words} {came}", is_new)
+    return Trace(EvidenceKind.FILE, f"{words} {came}", is_new)
 
 
-def _commits(around: Surroundings, plan: _Plan) -> Iterator[Sign]:
-    """Yield a sign for each commit that is about a record."""
+def _commits(around: Surroundings, plan: _Plan) -> Iterator[Trace]:
+    """Yield a trace for each commit that is about a record."""
     record, seen = plan.record, set[str]()
     earliest = 0.0 if plan.decided is None else plan.decided - 2 * BEFORE
     naming: list[PastCommit] = []
@@ -510,20 +510,25 @@ def _commits(around: Surroundings, plan: _Plan) -> Iterator[Sign]:
     for commit in naming:
         if commit.at >= earliest and commit.name not in seen:
             seen.add(commit.name)
-            yield _commit_sign(around, commit, Kind.COMMIT, "names it and changed")
+            yield _commit_trace(around, commit, EvidenceKind.COMMIT, "names it and changed")
 
     if record.source is not None and record.source.heading is None:
         making = around.commits_by_document.get(posixpath.basename(record.source.path))
         if making is not None and making.name not in seen and _is_about_few(making):
             seen.add(making.name)
-            yield _commit_sign(around, making, Kind.TOGETHER, "made its document and changed")
+            yield _commit_trace(
+                around, making, EvidenceKind.TOGETHER, "made its document and changed"
+            )
 
     for number in sorted(around.issues[record.path]):
         for commit in around.commits_by_issue.get(number, ()):
             if commit.at >= earliest and commit.name not in seen:
                 seen.add(commit.name)
-                yield _commit_sign(
-                    around, commit, Kind.LINKED, f"names #{number}, which it links, and changed"
+                yield _commit_trace(
+                    around,
+                    commit,
+                    EvidenceKind.LINKED,
+                    f"names #{number}, which it links, and changed",
                 )
 
 
@@ -531,21 +536,23 @@ def _is_about_few(commit: PastCommit) -> bool:
     return 0 < commit.files <= MOST_FILES and not commit.is_first
 
 
-def _commit_sign(around: Surroundings, commit: PastCommit, kind: Kind, words: str) -> Sign:
+def _commit_trace(
+    around: Surroundings, commit: PastCommit, kind: EvidenceKind, words: str
+) -> Trace:
     changed = commit.code[0]
     if commit.files > 1:
         changed += f" and {commit.files - 1} more"
 
-    sign = Sign(kind, f"commit {commit.short} {words} {changed}")
+    trace = Trace(kind, f"commit {commit.short} {words} {changed}")
     undoing = around.reverted.get(commit.name)
     if undoing is not None:
         back = f"commit {undoing.short} took back commit {commit.short}, which {words} {changed}"
-        return replace(sign, undone=Undone.REVERTED, words=back)
+        return replace(trace, undone=Undone.REVERTED, words=back)
     if not any(map(around.history.is_there, commit.code)):
         back = f"commit {commit.short} {words} files that are gone: {changed}"
-        return replace(sign, undone=Undone.GONE, words=back)
+        return replace(trace, undone=Undone.GONE, words=back)
 
-    return sign
+    return trace
 
 
 def _message_names(record: Record) -> list[str]:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
+from orbit_registry.hook.files import stamp
 from orbit_registry.hook.index import Index, NoIndex
-from orbit_registry.hook.project import index_file, stamp
+from orbit_registry.hook.project import index_file
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.matching import compile as compiler

@@ -235,6 +235,10 @@ class Record:
 
         return tuple(links)
 
+    def linked(self, rel: str) -> frozenset[str]:
+        """Return the names of the records that it states a relation to."""
+        return frozenset(link.to for link in self.links if link.rel == rel)
+
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
         """Pairs of kind and reference."""

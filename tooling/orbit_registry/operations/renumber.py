@@ -32,7 +32,12 @@ from orbit_registry.operations.lifecycle import other_files
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.repository.guard import refuse_inherited, write_step
-from orbit_registry.repository.ids import IN_THE_TREE, allocate, seen_numbers, short_name
+from orbit_registry.repository.ids import (
+    IN_THE_TREE,
+    allocate,
+    branches_with_another,
+    seen_numbers,
+)
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated, writing
@@ -254,15 +259,10 @@ def _new_id(
 
 
 def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | None:
-    git, kind = workspace.git, record.kind
     with contextlib.suppress(GitError):
-        for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
-            if record_id not in names:
-                continue
-
-            content = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}")
-            if content is not None and record.uid.encode() not in content:
-                return f"on {short_name(ref)}"
+        branches = branches_with_another(workspace.git, record.kind, {record_id: record.uid})
+        if branches:
+            return f"on {branches[record_id][0]}"
 
     return None
 

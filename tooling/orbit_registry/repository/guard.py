@@ -21,6 +21,7 @@ from orbit_registry.formats.secrets import (
     without_secrets,
 )
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
+from orbit_registry.formats.values import with_texts
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import Kind
@@ -274,20 +275,10 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
     """Return a record with every text redacted, votes and names of keys included;
     ids and times stay.
     """
-
-    def cleaned(value: object) -> object:
-        if isinstance(value, str):
-            return redact(value)
-        if isinstance(value, dict):
-            return {redact(str(name)): cleaned(part) for name, part in value.items()}
-        if isinstance(value, list):
-            return [*map(cleaned, value)]
-        return value
-
     data: dict[str, object] = {}
     for name, value in record.data.items():
         if name not in _UNTOUCHED:
-            value = cleaned(value)
+            value = with_texts(value, redact)
 
         data[redact(name)] = value
 

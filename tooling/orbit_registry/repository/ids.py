@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,10 @@ from orbit_registry.errors import GitError, OrbitError, RefusedError
 from orbit_registry.formats.adr.file_names import number_of_path
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
+from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.documents import LOG_NAME, decision_paths
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
-from orbit_registry.workspace.git import REFUSED, how_to_allow
+from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -191,6 +192,24 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
             if highest is not None:
                 age = _fetch_age(git.common_dir, ref)
                 yield _SeenNumber(highest, f" on {short_name(ref)}{age}")
+
+
+def branches_with_another(git: Git, kind: Kind, uids: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the branches and tags that have another record under an id; `uids` has ours, by id."""
+    names: dict[str, tuple[str, str]] = {}
+    for ref, ids in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
+        for record_id in sorted(uids.keys() & set(ids)):
+            file = f"{git.prefix}{ORBIT}/{kind.file_of(record_id)}"
+            names[f"{ref}:{file}"] = record_id, short_name(ref)
+
+    branches: dict[str, list[str]] = {}
+    for name, content in git.blobs(names, check=False).items():
+        record_id, branch = names[name]
+        data = data_in(content.decode("utf-8", "replace"))
+        if data is not None and data.get("uid") != uids[record_id]:
+            branches.setdefault(record_id, []).append(branch)
+
+    return branches
 
 
 def short_name(ref: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from orbit_registry.errors import UnreadableFileError
 from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.values import with_texts
 from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, append
 from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.session import SessionLog
@@ -59,18 +60,8 @@ def write_event(
     event.ms = seconds * 1000
     if session is not None:
         event.session = SessionLog(root, *session).name
-    event.details = {name: _without_secrets(value) for name, value in details.items()}
+    event.details = {name: with_texts(value, without_secrets) for name, value in details.items()}
     append(root, event)
-
-
-def _without_secrets(value: object) -> object:
-    if isinstance(value, str):
-        return without_secrets(value)
-    if isinstance(value, Mapping):
-        return {key: _without_secrets(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_secrets(item) for item in value]
-    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ built sites.
 
 import contextlib
 import errno
+import json
 import os
 import posixpath
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from orbit_registry.errors import OrbitError, UnreadableFileError, UnsafePathError, WriteError
 
@@ -25,6 +26,16 @@ def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
     no links, special files or more than `limit` bytes.
     """
     return decode(read_bytes(path, limit=limit), path)
+
+
+def read_object(path: Path, *, limit: int) -> dict[str, Any]:
+    """Return the object of a JSON file; empty where the file is missing, damaged or another one."""
+    try:
+        value = json.loads(read_bytes(path, limit=limit))
+    except (OrbitError, ValueError, RecursionError):
+        return {}
+
+    return value if isinstance(value, dict) else {}
 
 
 def read_bytes(path: Path | str, *, limit: int) -> bytes:

@@ -127,6 +127,18 @@ def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
     return next(causes, lines[-1] if lines else f"exit {done.returncode}")
 
 
+def git_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return variables that give settings to git, after those that the environment gives."""
+    count = os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(count) if count.isdecimal() else 0
+    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), first):
+        variables[f"GIT_CONFIG_KEY_{number}"] = key
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+
+    return variables
+
+
 def uses_another_index() -> bool:
     """Say whether the environment gives git another index or repository, as in hooks."""
     return any(os.environ.get(name) for name in _INDEX_VARIABLES)
@@ -249,15 +261,22 @@ class Git:
         lines = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         return self.run("cat-file", option, stdin=lines, check=check)
 
+    def links(self) -> list[str]:
+        """Return the symbolic links that git tracks."""
+        return self._of_mode("120000")
+
     def submodules(self, paths: Iterable[str]) -> list[str]:
         """Return those of some paths that are submodules in the index."""
         folders = [path for path in paths if (self.folder / path).is_dir()]
         if not folders:
             return []
 
-        names = [f":(literal){path}" for path in folders]
+        return sorted(self._of_mode("160000", *(f":(literal){path}" for path in folders)))
+
+    def _of_mode(self, mode: str, *names: str) -> list[str]:
+        """Return what has a mode in the index, all of it or below some names."""
         rows = (row.partition("\t") for row in self.run_names("ls-files", "-s", "-z", "--", *names))
-        return sorted(path for head, _, path in rows if head.startswith("160000 "))
+        return [path for head, _, path in rows if head.startswith(f"{mode} ")]
 
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
         """Return the plain files of a revision, below some folders,
@@ -280,18 +299,9 @@ class Git:
             for scope, key in zip(words[::2], words[1::2], strict=False)
             if scope in _REPOSITORY_SCOPES
         ]
-        filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
-
-        count = os.environ.get("GIT_CONFIG_COUNT", "")
-        first = int(count) if count.isdecimal() else 0
-        environment = {}
-        if filters:
-            environment["GIT_CONFIG_COUNT"] = str(first + len(filters))
-
-        for number, key in enumerate(filters, first):
-            environment[f"GIT_CONFIG_KEY_{number}"] = key
-            environment[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
-
+        filters = filter(_FILTER.fullmatch, keys)
+        off = {key: "false" if key.endswith(".required") else "" for key in filters}
+        environment = git_settings(off) if off else {}
         if any(map(_FETCHING.fullmatch, keys)):
             environment["GIT_NO_LAZY_FETCH"] = "1"
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError, WriteError
+from orbit_registry.errors import OrbitError, WriteError, listed
 from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -173,11 +173,12 @@ def recover(workspace: Workspace) -> list[str]:
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
 
+        names = listed([change.path for change in changes], _LISTED)
         pairs = list(zip(states, changes, strict=True))
         if all(state in (change.before, change.after) for state, change in pairs):
             for change in changes:
                 _set_text(workspace.root, change.path, change.after)
-            done.append(f"finished {name} ({_listed(changes)})")
+            done.append(f"finished {name} ({names})")
         elif all(state != change.before for state, change in pairs):
             # It was ended before its entry was removed, and edited since.
             done.append(f"found {name} finished")
@@ -185,18 +186,11 @@ def recover(workspace: Workspace) -> list[str]:
             for state, change in pairs:
                 if state in (change.before, change.after):
                     _set_text(workspace.root, change.path, change.before)
-            done.append(f"undid {name}, because a file was edited since ({_listed(changes)})")
+            done.append(f"undid {name}, because a file was edited since ({names})")
 
         _forget(entry)
 
     return done
-
-
-def _listed(changes: Sequence[FileChange]) -> str:
-    """Return the paths of changes, the first ones of many."""
-    paths = [change.path for change in changes]
-    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
-    return f"{', '.join(paths[:_LISTED])}{more}"
 
 
 def _change_in(row: Mapping[str, object]) -> FileChange:

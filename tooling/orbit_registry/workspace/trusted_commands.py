@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, ProgramError, RefusedError
-from orbit_registry.workspace.files import read_bytes, write_atomic
+from orbit_registry.workspace.files import read_bytes, read_object, write_atomic
 from orbit_registry.workspace.workspace import Workspace, git_folder, user_home, work_tree
 
 Commands = Mapping[str, tuple[str, ...]]  # commands by their configuration key
@@ -350,10 +350,10 @@ def _content(file: Path) -> Mapping[str, object]:
         info = file.lstat()
         if info.st_uid != os.getuid() or info.st_mode & _OTHERS_WRITE:
             return {}
-        content = json.loads(read_bytes(file, limit=LARGEST))
-    except (OrbitError, OSError, ValueError, RecursionError):
+    except OSError:
         return {}
-    return content if isinstance(content, Mapping) else {}
+
+    return read_object(file, limit=LARGEST)
 
 
 def _commands(content: Mapping[str, object]) -> Commands:

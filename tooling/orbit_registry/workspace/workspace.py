@@ -20,7 +20,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
-from orbit_registry.hook import project
+from orbit_registry.hook import files as hook_files
 from orbit_registry.hook.other_paths import place_of
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
 from orbit_registry.workspace.cache import Cache, code_version, digest
@@ -335,15 +335,18 @@ def work_tree(root: Path) -> Path:
     """Return the folder of the work tree around `root`, without starting git;
     `root` itself outside of one.
     """
-    return Path(project.work_tree(str(root)) or root)
+    return Path(hook_files.work_tree(str(root)) or root)
 
 
 def git_folder(root: Path) -> Path | None:
     """Return git's folder of the work tree around `root`, without starting git."""
-    top = project.work_tree(str(root))
-    git = project.git_folder(top) if top else ""
+    top = hook_files.work_tree(str(root))
+    git = hook_files.git_folder(top) if top else ""
+    if not git:
+        return None
+
     folder = Path(git).resolve()
-    return folder if git and folder.is_dir() else None
+    return folder if folder.is_dir() else None
 
 
 def has_only_state(orbit: Path) -> bool:

@@ -1,6 +1,5 @@
 """Installation of the hook in an agent's settings file, its state and its removal."""
 
-import difflib
 import os
 import re
 import shlex
@@ -23,6 +22,7 @@ from orbit_registry.agents.agent import (
 )
 from orbit_registry.agents.install.settings import MARK, format_of
 from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.formats.diff import hunks_of
 from orbit_registry.workspace.files import decode, inside, read_bytes, write_atomic
 from orbit_registry.workspace.git import Git, ignore_pattern
 from orbit_registry.workspace.workspace import user_home, work_tree
@@ -278,15 +278,9 @@ def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool)
     if new != old and not dry_run:
         write_or_remove(path, new)
 
-    before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
+    hunks = hunks_of(old or "", new or "")
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
-    diff: list[str] = []
-    for line in difflib.unified_diff(before, after, old_name, new_name):
-        diff.append(line)
-        if not line.endswith("\n"):
-            diff.append("\n\\ No newline at end of file\n")
-
-    return "".join(diff)
+    return f"--- {old_name}\n+++ {new_name}\n{hunks}" if hunks else ""
 
 
 def write_or_remove(path: Path, text: str | None) -> None:

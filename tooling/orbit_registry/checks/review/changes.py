@@ -22,8 +22,7 @@ from orbit_registry.model.fields import PATH
 from orbit_registry.model.reach import is_cited_only
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.repository.codec import data_in
-from orbit_registry.repository.ids import short_name
+from orbit_registry.repository.ids import branches_with_another
 from orbit_registry.repository.reader import Reading
 from orbit_registry.workspace.files import without_sites
 from orbit_registry.workspace.git import Git
@@ -357,21 +356,10 @@ def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision
         for change in changes
         if change.record.kind.numbering == "sequence" and change.brings("id")
     ]
-    plurals = {record.kind.plural for record in numbered}
-    names = {plural: git.names_on_refs(f"{ORBIT}/{plural}") for plural in plurals}
-    objects = {}
-    for record in numbered:
-        file = f"{git.prefix}{ORBIT}/{record.kind.file_of(record.id)}"
-        for ref, ids in names[record.kind.plural].items():
-            if record.id in ids:
-                objects[f"{ref}:{file}"] = (record, ref)
-
     branches: dict[str, list[str]] = {}
-    for name, content in git.blobs(objects, check=False).items():
-        record, ref = objects[name]
-        data = data_in(content.decode("utf-8", "replace"))
-        if data is not None and data.get("uid") != record.uid:
-            branches.setdefault(record.id, []).append(short_name(ref))
+    for kind in {record.kind.name: record.kind for record in numbered}.values():
+        uids = {record.id: record.uid for record in numbered if record.kind.name == kind.name}
+        branches |= branches_with_another(git, kind, uids)
 
     yield from (
         Collision(record, tuple(branches[record.id]))

@@ -201,8 +201,7 @@ def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, date
     times = {}
     for record, provenance in captured:
         is_trusted = provenance.get("source") in TRUSTED
-        amends = any(link.rel == "amends" for link in record.links)
-        if record.phase != "pending" or not is_trusted or amends:
+        if record.phase != "pending" or not is_trusted or record.linked("amends"):
             continue
 
         if subjects[provenance.get("subject")] < 2:
