@@ -530,8 +530,6 @@ def one_sided(
     unchanged = [record for record in registry.records if record.path not in written]
     together = RecordSet(read_together([*unchanged, *written.values()]))
     labels = {decision.id: decision.candidate.label for decision in numbered}
-    own = {decision.id for decision in numbered if _tells_its_successor(decision)}
-
     before = {record.path for record in registry.records if record.is_replaced}
     for record in together:
         if not record.is_replaced or record.path in before:
@@ -539,10 +537,5 @@ def one_sided(
 
         later = together.live_successors(record)
         source = record.source.path if record.source is not None else record.path
-        reason = replaced_question(record, later, is_own=record.id in own)
+        reason = replaced_question(record, later)
         yield Outcome("changed", labels.get(record.id, source), record.id, reason)
-
-
-def _tells_its_successor(decision: NumberedDecision) -> bool:
-    relations = decision.candidate.entry.relations
-    return any(relation.rel == "superseded_by" and not relation.weak for relation in relations)

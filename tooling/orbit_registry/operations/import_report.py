@@ -278,9 +278,9 @@ def format_of(styles: Mapping[str, int]) -> str:
     return "nygard" if 2 * nygard > sum(styles.values()) else "madr"
 
 
-def replaced_question(record: Record, later: Sequence[Record], *, is_own: bool) -> str:
-    """Ask about a record that says it is accepted although another replaces it, as its own
-    document says, or that of the other.
+def replaced_question(record: Record, later: Sequence[Record]) -> str:
+    """Ask about a record that says it is accepted although the document of another one says that
+    it replaces it.
     """
     names = " and ".join(successor.id for successor in later)
     status = f"its status is {record.stated_status.word}"
@@ -288,15 +288,10 @@ def replaced_question(record: Record, later: Sequence[Record], *, is_own: bool) 
         status = "it states no status"
 
     claim = f"{names} {'say' if len(later) > 1 else 'says'} that it is replaced"
-    wrong = names
-    if is_own:
-        claim = f"it also says that {names} {'replace' if len(later) > 1 else 'replaces'} it"
-        wrong = record.id
-
     commands = " and ".join(f"`{_supersede(record, successor)}`" for successor in later)
     return (
         f"{status}, but {claim}, so agents see {names} "
-        f"alone; is that right? Then run {commands}; if not, correct the document of {wrong}"
+        f"alone; is that right? Then run {commands}; if not, correct the document of {names}"
     )
 
 

@@ -1,7 +1,7 @@
 """What a decision states is read in every form in which people write it."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -9,7 +9,11 @@ from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.yaml import load
 
-CASES: Any = load((Path(__file__).parents[3] / "cases" / "adr_forms.yaml").read_text("utf-8"))
+FOLDER = Path(__file__).parents[3] / "cases"
+CASES: list[Any] = []
+for name in ("adr_forms", "adr_forms_of_others"):
+    CASES += cast("list[Any]", load((FOLDER / f"{name}.yaml").read_text("utf-8")))
+
 BODY = "\n\n## Context\n\na\n\n## Decision\n\nb\n"
 
 

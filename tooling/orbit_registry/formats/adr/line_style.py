@@ -17,7 +17,7 @@ from orbit_registry.formats.adr.model import RELS, Fact
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, value_facts
-from orbit_registry.formats.adr.vocabulary import field_of, read_date
+from orbit_registry.formats.adr.vocabulary import field_of, find_date, read_date
 from orbit_registry.formats.position import Span
 
 _BULLET = re.compile(r"[ \t]{0,3}(?:[*+-]|\d{1,2}[.)])[ \t]{1,4}")
@@ -189,6 +189,9 @@ def _read_lines(header: Header) -> Iterator[Fact]:
             if below is not None:
                 yield from value_facts(text, open_key, below, "line")
 
+            elif pair is None:
+                yield from _date_alone(text, line)
+
             if pair is not None and pair[1] == Span(line.end, line.end):
                 open_key = pair[0]
             elif content.strip():
@@ -210,6 +213,14 @@ def _read_lines(header: Header) -> Iterator[Fact]:
 
     if current:
         yield from value_facts(text, *current, "line")
+
+
+def _date_alone(text: str, line: Span) -> Iterator[Fact]:
+    """Yield the day in a line that has nothing else: people write it below the title."""
+    content = line.of(text).strip(" \t\r*_()")
+    day = find_date(text, line) if len(content) <= _SHORT else None
+    if day is not None and day.of(text) == content and read_date(content) is not None:
+        yield Fact("page_date", content, day, "line", (content,))
 
 
 def _defined(text: str, above: Span, line: Span) -> tuple[str, Span] | None:

@@ -67,8 +67,9 @@ def _stated_relations(header: Header, facts: Facts) -> Iterator[Relation]:
             continue
 
         if fact.key == "statement" and winner is not None and fact.style == winner.style:
-            is_markup = fact.style == "html" and fact.raw != fact.span.of(header.text)
-            if fact.style == "front-matter" or is_markup:
+            # What a page shows, where its text has it in another form.
+            is_shown = fact.raw != fact.span.of(header.text)
+            if fact.style == "front-matter" or is_shown:
                 for rel, target in normalise_status(fact.raw)[1]:
                     yield Relation(rel, target, lines.position(fact.span.start), fact.span, target)
                 continue

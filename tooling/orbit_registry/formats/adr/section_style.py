@@ -1,7 +1,7 @@
 """Metadata in sections of their own: `## Status`, and what is written below it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import cast
@@ -35,8 +35,8 @@ from orbit_registry.formats.adr.status_line import (
     read_statement,
     value_facts,
 )
-from orbit_registry.formats.adr.table_style import cells_of_row, pairs
-from orbit_registry.formats.adr.vocabulary import field_of, read_date
+from orbit_registry.formats.adr.table_style import latest_stage, pairs
+from orbit_registry.formats.adr.vocabulary import field_of
 from orbit_registry.formats.markdown import Heading, within
 from orbit_registry.formats.position import Span
 
@@ -220,21 +220,11 @@ def _cells(header: Header, first: Span) -> Sequence[tuple[str, Span]]:
             if key == "status" and cell.span is not None and _is_known(header, cell.span):
                 return [("status", cell.span)]
 
-        rows = [dict(cells_of_row(table, row)) for row in table.rows[1:]]
-        days = [_day_of_stage(header, row) for row in rows]
-        if rows and all(days):
-            _, latest = max(zip(days, rows, strict=True), key=lambda each: each[0])
-            return [(key, cell) for key, cell in latest.items() if key in ("status", "date")]
+        stage = latest_stage(header.text, table)
+        if stage:
+            return [*stage.items()]
 
     return ()
-
-
-def _day_of_stage(header: Header, row: Mapping[str, Span]) -> str:
-    """Return the day of a row that states a status and a day; empty for another one."""
-    if "status" not in row or "date" not in row or not _is_known(header, row["status"]):
-        return ""
-
-    return read_date(row["date"].of(header.text)) or ""
 
 
 def _is_known(header: Header, cell: Span) -> bool:

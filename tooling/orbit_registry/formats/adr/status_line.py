@@ -336,20 +336,22 @@ def latest_of(text: str, parts: Iterable[Span]) -> Span | None:
 
 
 def _is_of_history(stage: re.Match[str]) -> bool:
-    """Say whether a dated line states a status: `Review of x 2027-05-01` does not."""
+    """Say whether a dated line states a status: `Review of x 2027-05-01` does not, nor does
+    `Valid until 2027-05-01`.
+    """
     if stage["status"]:
         return normalise_status(stage["status"])[0] != "unknown"
 
-    return states_status(stage["first"])
+    return states_status(stage["first"]) and not _UNTIL.search(stage["first"])
 
 
 def _date_in(text: str, piece: Span) -> Span | None:
     """Return where a status states its date: a day in ISO's form, or any date in its first
     sentence.
     """
-    day = _ISO_DATE.search(text, piece.start, piece.end)
-    if day is not None:
-        return Span(*day.span())
+    for day in _ISO_DATE.finditer(text, piece.start, piece.end):
+        if not _UNTIL.search(text, piece.start, day.start()):
+            return Span(*day.span())
 
     stop = _SENTENCE_END.search(text, piece.start, piece.end)
     date = find_date(text, Span(piece.start, stop.start() if stop else piece.end))

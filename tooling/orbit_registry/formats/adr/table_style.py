@@ -1,6 +1,6 @@
 """Metadata in tables, of Markdown or of HTML, and in badges."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import chain, islice
 from urllib.parse import quote, unquote
@@ -10,8 +10,8 @@ from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.adr.html_table import html_images, html_lines, html_tables
 from orbit_registry.formats.adr.model import RELS, Fact
 from orbit_registry.formats.adr.patterns import pattern
-from orbit_registry.formats.adr.status_line import read_statement
-from orbit_registry.formats.adr.vocabulary import field_of, word_set
+from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
+from orbit_registry.formats.adr.vocabulary import field_of, read_date, word_set
 from orbit_registry.formats.markdown import Cell, Table, within
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.wording import plain
@@ -20,7 +20,11 @@ from orbit_registry.formats.wording import plain
 def _read_table(header: Header) -> Iterator[Fact]:
     for zone in header.zone:
         for table in within(header.document.tables, zone, lambda table: table.span.start):
-            for key, cell in pairs(table):
+            stage = latest_stage(header.text, table)
+            for key, span in stage.items():
+                yield from value_facts(header.text, key, span, "table")
+
+            for key, cell in () if stage else pairs(table):
                 if cell.span is not None and key == "status":
                     yield from read_statement(header.text, cell.span, "table")
                 elif cell.span is not None:
@@ -55,6 +59,7 @@ def _render_html(fact: Fact, value: str) -> str:
 
 
 _PAIR = 2  # cells of a row that is a key and its value
+_FEWEST_STAGES = 2  # rows of a history
 
 
 def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
@@ -122,7 +127,28 @@ def row_facts(text: str, table: Table, row: Sequence[Cell], style: str) -> Itera
             yield Fact(key, raw, cell.span, style, (raw,))
 
 
-def cells_of_row(table: Table, row: Sequence[Cell]) -> Iterator[tuple[str, Span]]:
+def latest_stage(text: str, table: Table) -> Mapping[str, Span]:
+    """Return status and date in the latest row of a history; empty for a table that is none: each
+    row of a history has a known status and a day.
+    """
+    rows = [dict(_cells_of_row(table, row)) for row in table.rows[1:]]
+    days = [_day_of_stage(text, row) for row in rows]
+    if len(rows) < _FEWEST_STAGES or not all(days):
+        return {}
+
+    _, latest = max(zip(days, rows, strict=True), key=lambda each: each[0])
+    return {key: cell for key, cell in latest.items() if key in ("status", "date")}
+
+
+def _day_of_stage(text: str, row: Mapping[str, Span]) -> str:
+    if "status" not in row or "date" not in row:
+        return ""
+
+    is_known = normalise_status(row["status"].of(text))[0] != "unknown"
+    return (read_date(row["date"].of(text)) or "") if is_known else ""
+
+
+def _cells_of_row(table: Table, row: Sequence[Cell]) -> Iterator[tuple[str, Span]]:
     """Yield key and place of each cell of a row, whose keys are in the first row."""
     for head, cell in zip(table.rows[0], row, strict=False):
         key = _key(head)
@@ -157,7 +183,7 @@ _URL = pattern("url")
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
-    yield from islice(_badges(header), 1)
+    yield from islice(_badges(header), 2)
 
 
 def _badges(header: Header) -> Iterator[Fact]:
@@ -171,6 +197,7 @@ def _badges(header: Header) -> Iterator[Fact]:
                 words = unquote(match["status"]).replace("--", "\0").replace("_", " ")
                 raw = words.replace("\0", "-")
                 yield Fact("status", raw, span, "badge", (url,))
+                yield Fact("statement", raw, span, "badge")
 
 
 def _render_badge(fact: Fact, value: str) -> str:

@@ -30,12 +30,15 @@ _ONLY_KNOWN = {
     pattern("status_below_admonition"): "an admonition",
     pattern("status_in_shortcode"): "a shortcode",
     pattern("status_in_liquid"): "a shortcode",
+    pattern("status_in_tag"): "a tag of the front matter",
+    pattern("status_in_change_log"): "a list of changes",
 }
 """Those of syntaxes that pages have for other words too."""
 _AT_TOP = {
     pattern("status_in_block"): "a block of keys",
     pattern("status_in_brackets"): "brackets",
     pattern("status_in_title"): "the title",
+    pattern("status_beside_title"): "the title",
     pattern("status_alone"): "a line without a key",
 }
 """Those that state one above the first section only."""
