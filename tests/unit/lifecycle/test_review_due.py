@@ -9,6 +9,7 @@ import pytest
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.lifecycle.review_due import Change, Facts, review_due
+from orbit_registry.model import review_in_document
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.review import NO_TERMS, conditions_of, meant_condition
@@ -88,3 +89,22 @@ def test_a_mistyped_mark_is_known(row: dict[str, Any]) -> None:
 def test_the_table_is_large_enough() -> None:
     assert len(ROWS) >= 60
     assert sum(row["due"] is False for row in ROWS) >= 25
+
+
+def test_a_log_is_searched_once_for_reviews_of_its_decisions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entries = [f"## ADR-{number:04d}: Keep {number}\n\nKeep it.\n" for number in range(1, 6)]
+    entries[3] = entries[3].replace("\n\n", "\n\n- **Review by**: 2030-01-02\n\n", 1)
+    log = Document("docs/decisions.md", "# Decisions\n\n" + "\n".join(entries))
+    searched: list[str] = []
+    may_state_review = review_in_document.may_state_review
+
+    def searching(text: str) -> bool:
+        searched.append(text)
+        return may_state_review(text)
+
+    monkeypatch.setattr(review_in_document, "may_state_review", searching)
+    terms = [log.review_terms(f"ADR-{number:04d}").by for number in range(1, 6)]
+    assert terms == ["", "", "", "2030-01-02", ""]
+    assert searched == [log.text]

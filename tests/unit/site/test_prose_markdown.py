@@ -4,7 +4,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from orbit_registry.site.markdown_words import code, escaped, inline, link
-from orbit_registry.site.prose import TextOrigin, part_of, render
+from orbit_registry.site.prose import TextOrigin, parsed, part_of, render
 from orbit_registry.site.prose_markdown import markdown_of
 from orbit_registry.site.sitemap import SiteMap
 
@@ -121,3 +121,28 @@ def test_a_title_has_its_code_and_strong_words(text: str, markdown: str) -> None
 
 def test_code_with_backticks_has_longer_ones_around_it() -> None:
     assert code("a`b") == "``a`b``"
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "- one\n- two",
+        "1. one\n\n   more\n\n2. two",
+        "> - quoted `code`",
+        "| a | b |\n|---|---|\n| `c` | [d](https://example.org/d) |",
+        "```yaml\nkey: value\n```",
+        "    indented",
+        "!!! note\n    Text",
+        "Words",
+    ],
+)
+def test_an_entry_of_a_log_is_not_parsed_again(last: str, site: SiteMap) -> None:
+    above = "# Log\n\n## ADR-0001\n\nSee [a](https://example.org/a) and `code`.\n\n"
+    entry = f"### Context\n\nSee [b](https://example.org/b), `code`, ADR-0002.\n\n{last}"
+    document = f"{above}{entry}\n\n## ADR-0003\n\n### Context\n\n- [c](https://example.org/c)\n"
+    part, alone = part_of(entry, document, above.count("\n")), part_of(entry)
+    assert part.read is parsed(document)
+
+    prose = render(part, HERE, site)
+    assert prose == render(alone, HERE, site)
+    assert markdown_of(part, prose, str) == markdown_of(alone, prose, str)

@@ -6,6 +6,7 @@ Alerts, task lists, footnotes, bare addresses and a safe part of raw HTML are am
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +27,7 @@ from orbit_registry.formats.markdown import (
     structure_of,
     with_spans,
 )
-from orbit_registry.formats.position import Span
+from orbit_registry.formats.position import Span, TextLines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -136,6 +137,8 @@ class ReadText:
     """The footnotes, whose lines are anywhere."""
     definitions: tuple[tuple[int, int], ...]
     """The lines that say where references lead."""
+    code: tuple[Span, ...]
+    """All code, within lines too, in order."""
     dialect: tuple[Note, ...]
     footnotes: tuple[Footnote, ...]
 
@@ -147,7 +150,9 @@ class ReadText:
         if self.notes and any(block.last > last for block in self.blocks):
             return None
 
-        blocks = [block for block in self.blocks if block.last > first and block.first < last]
+        begun = bisect_right(self.blocks, first, key=lambda block: block.last)
+        beyond = bisect_left(self.blocks, last, key=lambda block: block.first)
+        blocks = self.blocks[begun:beyond]
         is_cut = any(block.first < first or block.last > last for block in blocks)
         return None if is_cut else (*blocks, *self.notes)
 
@@ -168,6 +173,7 @@ def read_text(text: str, fence: Fence) -> ReadText:
     parser = _parser(fence)
     tokens = parser.parse(source, env)
 
+    structure = structure_of(common, tokens, env)
     above = text.count("\n", 0, start)
     blocks: list[Block] = []
     notes: list[Block] = []
@@ -178,9 +184,9 @@ def read_text(text: str, fence: Fence) -> ReadText:
         if lines is None:
             notes.append(Block(0, 0, html, env["raw"]))
         else:
-            blocks.append(Block(lines[0] + above, lines[1] + above, html, env["raw"]))
+            first, last = lines[0] + above, lines[1] + above
+            blocks.append(Block(first, _end_of_text(structure.lines, last), html, env["raw"]))
 
-    structure = structure_of(common, tokens, env)
     original = structure if common == text else structure_of(text, tokens, env)
     return ReadText(
         original,
@@ -188,9 +194,19 @@ def read_text(text: str, fence: Fence) -> ReadText:
         tuple(blocks),
         tuple(notes),
         tuple(_definitions(env, above)),
+        tuple(sorted((*structure.code, *structure.code_in_lines), key=lambda span: span.start)),
         tuple(_dialect(tokens, above)),
         tuple(_footnotes(tokens, above)),
     )
+
+
+def _end_of_text(lines: TextLines, last: int) -> int:
+    """Return where a block ends without the blank lines below it, which a list has too."""
+    last = min(last, len(lines))
+    while last and not lines.text[lines.starts[last - 1] : lines.ends[last - 1]].strip():
+        last -= 1
+
+    return last
 
 
 def _outermost(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from orbit_registry.formats.wording import needles_in, needles_of
+from orbit_registry.formats.needles import needles_in, needles_of
 from orbit_registry.formats.yaml import table_of
 
 

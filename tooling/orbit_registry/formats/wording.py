@@ -8,7 +8,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -43,24 +43,6 @@ def plain(text: str) -> str:
         return lower
 
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
-
-
-def needles_of(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of which a text has one if it has any: those without another one in them."""
-    unique = set(words)
-    shortest: list[str] = []
-    for word in sorted(unique):
-        others = unique - {word}
-        if not any(other in word for other in others):
-            shortest.append(word)
-
-    return tuple(shortest)
-
-
-def needles_in(text: str, needles: Iterable[str]) -> list[str]:
-    """Return the needles in a text in lower case; one in ASCII has none with other letters."""
-    possible = filter(str.isascii, needles) if text.isascii() else needles
-    return [needle for needle in possible if needle in text]
 
 
 def without_citations(text: str) -> str:

@@ -6,7 +6,8 @@ from functools import cache
 
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, read_date, word_set
-from orbit_registry.formats.wording import needles_in, needles_of, plain
+from orbit_registry.formats.needles import needles_in, needles_of
+from orbit_registry.formats.wording import plain
 from orbit_registry.model.review import BY, WHEN, ReviewTerms, conditions_of
 
 _QUARTER = re.compile(

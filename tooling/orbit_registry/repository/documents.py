@@ -117,16 +117,25 @@ class Document:
             return only
 
         number = _number(heading)
-        if number is not None:
-            for entry in entries:
-                if _number(entry.number or "") == number:
-                    return entry
+        if number in self._by_number:
+            return self._by_number[number]
 
         for entry in entries:
             if entry.title == heading:
                 return entry
 
         return only if self.file.format != "log" else None
+
+    @cached_property
+    def _by_number(self) -> Mapping[int | None, AdrDocument]:
+        """The first decision of each number, which a long log is not searched for each time."""
+        numbered: dict[int | None, AdrDocument] = {}
+        for entry in self.entries:
+            number = _number(entry.number or "")
+            if number is not None:
+                numbered.setdefault(number, entry)
+
+        return numbered
 
     @cached_property
     def only_span(self) -> Span | None:
@@ -146,11 +155,18 @@ class Document:
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
-    def review_terms(self, heading: str | None) -> ReviewTerms:
-        """Return when a decision's header says to look at it again; few say so."""
-        from orbit_registry.model.review_in_document import may_state_review, terms_of_document
+    @cached_property
+    def _may_state_review(self) -> bool:
+        """Whether one of its decisions may say when to look at it again; few do."""
+        from orbit_registry.model.review_in_document import may_state_review
 
-        entry = self.entry(heading) if may_state_review(self.text) else None
+        return may_state_review(self.text)
+
+    def review_terms(self, heading: str | None) -> ReviewTerms:
+        """Return when a decision's header says to look at it again."""
+        from orbit_registry.model.review_in_document import terms_of_document
+
+        entry = self.entry(heading) if self._may_state_review else None
         return NO_TERMS if entry is None else terms_of_document(entry.facts)
 
     def prose(self, position: tuple[int, tuple[int, int]]) -> str:

@@ -20,6 +20,7 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.markdown import Heading as TextHeading
 from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.position import text_lines
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import (
@@ -438,8 +439,9 @@ class ProseLoader:
 
         text, begins = document.prose(span), span[0]
         start = document.text.find(text, begins) if text else begins
-        first = document.text.count("\n", 0, max(start, 0)) + 1
-        heading = first - document.text.count("\n", begins, max(start, 0))
+        lines = text_lines(document.text)
+        first = lines.position(max(start, 0)).line
+        heading = lines.position(begins).line
         end = first + text.count("\n")
 
         status = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape, unescape
 
-from orbit_registry.formats.markdown import ATTRIBUTES, Link, slug
+from orbit_registry.formats.markdown import ATTRIBUTES, Link, slug, within
 from orbit_registry.formats.markdown import Heading as Title
 from orbit_registry.formats.markdown_html import Note, inert_html
 from orbit_registry.formats.position import Span
@@ -61,8 +61,8 @@ class _State:
         self.source, self.lines = common.text, common.lines
         self.span = Span(self.lines.start_of(part.first), self.lines.start_of(part.last))
 
-        self.links = [each for each in common.links if _is_inside(self, each.span)]
-        self.code = sorted((*common.code, *common.code_in_lines), key=lambda each: each.start)
+        self.links = within(common.links, self.span, lambda each: each.span.start)
+        self.code = within(part.read.code, self.span, _start)
         self.code_starts = [each.start for each in self.code]
         self.numbers = {note.name: note.number for note in part.read.footnotes}
 
@@ -92,10 +92,11 @@ def _edits(state: _State) -> Iterator[_Edit]:
         yield from _link(state, each)
 
     common = state.part.read.common
-    for tag in filter(partial(_is_inside, state), (*common.tags, *common.html)):
-        yield _Edit(tag, _tags(state, tag.of(state.source)))
+    for tags in (common.tags, common.html):
+        for tag in within(tags, state.span, _start):
+            yield _Edit(tag, _tags(state, tag.of(state.source)))
 
-    for fence in filter(partial(_is_inside, state), common.code):
+    for fence in within(common.code, state.span, _start):
         mark = _FENCE.match(state.source, fence.start, fence.end)
         if mark is not None:
             yield _Edit(Span(mark.end(1), mark.end()), "")
@@ -110,9 +111,9 @@ def _text(state: _State, edits: Sequence[_Edit]) -> str:
     out = ""
     end = 0
     for first, last in _lines_shown(state):
-        start = state.lines.start_of(first)
-        following = edits[bisect_left(starts, start) :]
-        text = _edited(state, Span(start, state.lines.start_of(last)), following)
+        lines = Span(state.lines.start_of(first), state.lines.start_of(last))
+        within = edits[bisect_left(starts, lines.start) : bisect_left(starts, lines.end)]
+        text = _edited(state, lines, within)
         text = _without_empty_end(text)
         if text.strip("\n> "):
             out += ("\n" if first == end and _is_text(state, first - 1) else "\n\n") + text
@@ -136,16 +137,10 @@ def _is_text(state: _State, line: int) -> bool:
     return bool(state.source[state.lines.starts[line] : state.lines.ends[line]].strip())
 
 
-def _is_inside(state: _State, span: Span) -> bool:
-    return state.span.start <= span.start < state.span.end
-
-
 def _edited(state: _State, lines: Span, edits: Sequence[_Edit]) -> str:
     out = []
     at = lines.start
     for edit in edits:
-        if edit.span.start >= lines.end:
-            break
         if edit.span.start >= at:
             out += [_unedited(state, at, edit.span.start), edit.text]
             at = edit.span.end
@@ -157,9 +152,8 @@ def _unedited(state: _State, start: int, end: int) -> str:
     """Return a stretch without edits: its code unchanged, its words with what they cite."""
     out = []
     at = start
-    for span in state.code[max(bisect_right(state.code_starts, start) - 1, 0) :]:
-        if span.start >= end:
-            break
+    begun = max(bisect_right(state.code_starts, start) - 1, 0)
+    for span in state.code[begun : bisect_left(state.code_starts, end)]:
         if span.end > at:
             first, last = max(span.start, at), min(span.end, end)
             out += [_words(state, at, first), _code(state, first, last)]
@@ -273,7 +267,8 @@ def _picture(state: _State, match: re.Match[str]) -> str:
 
 
 def _titles(state: _State, headings: Sequence[Heading]) -> Iterator[_Edit]:
-    titles = state.part.read.common.headings
+    headings_of_document = state.part.read.common.headings
+    titles = within(headings_of_document, state.span, lambda title: title.section.start)
     by_line = {state.lines.index_of(title.section.start): title for title in titles}
     at = 0
     for block in state.part.blocks:

@@ -14,10 +14,11 @@ from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.sentence import section_of
 from orbit_registry.formats.adr.vocabulary import word_forms, word_set
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown, within
+from orbit_registry.formats.needles import needles_in, needles_of
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.sentences import FILLER
 from orbit_registry.formats.untrusted import cut
-from orbit_registry.formats.wording import needles_in, needles_of, plain
+from orbit_registry.formats.wording import plain
 
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
 _LONGEST_TEXT = 4_000  # characters that are read of what is written about an option
