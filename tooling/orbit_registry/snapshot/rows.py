@@ -221,6 +221,16 @@ class Rows:
         yield from self.shared.get(table, ())
         yield from self.local.get(table, ())
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """A hash of the rows of each table that has any."""
+        tables = sorted({*self.shared, *self.local})
+        return {table: _hash_of(self.of(table)) for table in tables}
+
+
+def _hash_of(rows: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
+
 
 def rows_of(
     records: Iterable[Record],
