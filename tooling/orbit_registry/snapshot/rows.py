@@ -35,14 +35,14 @@ from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.seams import Table, add, extras, load
+from orbit_registry.seams import Table, add, extras, load, version_of
 from orbit_registry.search.index import Index
 from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Fields, chunks, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
 from orbit_registry.snapshot.sources import Row, content_digest, utc_time
-from orbit_registry.workspace.cache import Cache, digest, to_row
+from orbit_registry.workspace.cache import Cache, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -420,9 +420,10 @@ def _own_rows(
     if cache is None:
         return {path: make(path) for path in by_path}
 
-    keys = {
-        path: digest(digests[path], kinds, record.id in local) for path, record in by_path.items()
-    }
+    keys = {}
+    for path, record in by_path.items():
+        keys[path] = f"{digests[path]} {kinds} {record.id in local}"
+
     return cache.values("rows", keys, lambda path: to_row(make(path)), clean=keys)
 
 
@@ -654,15 +655,6 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
         "project": workspace.name,
         "built_at": format_time(datetime.now(UTC)),
         "commit": commit,
-        "tool_version": _version(),
+        "tool_version": version_of("orbit_registry"),
         "half_life_days": str(half_life_days()),
     }
-
-
-def _version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("orbit-registry")
-    except PackageNotFoundError:
-        return None

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import OrbitError, SnapshotError, plural
 from orbit_registry.matching.routes import Routes, routes_in
 from orbit_registry.matching.sync import IndexSync, Inputs, inputs_of, sync_index
-from orbit_registry.operations.freshness.evaluate import FreshnessReport
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
@@ -141,7 +140,7 @@ def sync(workspace: Workspace, *, rebuild: bool = False, snapshot: bool = False)
     reading = inputs.reading
     made = None
     if snapshot:
-        made = sync_snapshot(workspace, reading, inputs.report, index.words, rebuild=rebuild)
+        made = sync_snapshot(workspace, reading, inputs, index.words, rebuild=rebuild)
 
     paths = {record.path for record in inputs.records}
     is_local = workspace.config.inbox == "local"
@@ -178,7 +177,7 @@ def _changes(workspace: Workspace, inputs: Inputs) -> tuple[int, int, int, int]:
 def sync_snapshot(
     workspace: Workspace,
     reading: Reading,
-    report: FreshnessReport | None = None,
+    read: Inputs | None = None,
     words: Words | None = None,
     *,
     rebuild: bool = False,
@@ -186,12 +185,13 @@ def sync_snapshot(
     """Bring the snapshot alone up to date with what was read; where nothing changed, DuckDB is not
     even imported.
 
-    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
-    if they were just counted.
+    `read` is what the push index was just made from, and `words` are the words of the records, if
+    they were just counted.
     """
     prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
-    routes = routes_in(workspace, reading)
+    routes = routes_in(workspace, reading) if read is None else read.routes
+    report = None if read is None else read.report
     inputs = _inputs(workspace, commit, reading, prose, skills, routes)
     folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
