@@ -34,6 +34,7 @@ from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, B, index_of
 from orbit_registry.search.query import MARKS
+from orbit_registry.search.texts import TextWords
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
@@ -530,6 +531,12 @@ def local_rows(
         kinds=workspace.kinds.fingerprint,
     )
     words = words or Words(workspace, reading.filled)
+    by_record = words.index.by_record
+    counted: dict[str, Sequence[TextWords]] = {}
+    for record, filled in zip(records, reading.filled, strict=True):
+        if record is filled and record.path in by_record:  # the words of secrets are others
+            counted[record.path] = by_record[record.path]
+
     citations = citations_of(workspace, records, report.tracked)
     return derived(
         records,
@@ -544,6 +551,7 @@ def local_rows(
         routes=route_rows(routes, records, _is_never),
         skills=list(map(_without_secrets, skills)),
         words=word_rows(words.index),
+        counted=counted,
     )
 
 
