@@ -237,8 +237,24 @@ def _extra(target: str) -> Extra:
     return extra
 
 
+def version_of(package: str) -> str | None:
+    """Return the version of an installed package, which the folder of its metadata names."""
+    for folder in _metadata():
+        name, _, version = folder.name.removesuffix(".dist-info").partition("-")
+        if name == package and version:
+            return version
+
+    return None
+
+
 def _entry_points() -> Iterator[str]:
-    """Yield the targets of the group in the metadata of installed packages.
+    """Yield the targets of the group in the metadata of installed packages."""
+    for folder in _metadata():
+        yield from _targets_in(folder / "entry_points.txt")
+
+
+def _metadata() -> Iterator[Path]:
+    """Yield the folders with metadata of installed packages.
 
     `importlib.metadata` gives the same in 25 ms, which each command would wait for.
     """
@@ -249,7 +265,7 @@ def _entry_points() -> Iterator[str]:
             continue
 
         for name in names:
-            yield from _targets_in(Path(folder, name, "entry_points.txt"))
+            yield Path(folder, name)
 
 
 def _targets_in(file: Path) -> Iterator[str]:

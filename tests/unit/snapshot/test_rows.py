@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.search.texts import counts_of
 from orbit_registry.snapshot.references import References, citing_references
 
 HASH = f"sha256:{'ab' * 32}"
@@ -282,6 +283,25 @@ def test_reasons_of_freshness_are_rows_outside_the_digest(project: Any) -> None:
     again = project.sync(rebuild=True)
     assert project.ask(columns)[0] == ("L-aaaaa", "stale", "fingerprint", "a.txt")
     assert again.digest == first.digest
+
+
+def test_the_words_of_a_text_are_counted_once(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[str] = []
+
+    def counting(fields: tuple[str, str, str]) -> dict[str, int]:
+        titles.append(fields[0])
+        return counts_of(fields)
+
+    monkeypatch.setattr("orbit_registry.search.texts.counts_of", counting)
+    for code in ("aaaaa", "bbbbb"):
+        project.learning(code)
+    project.build()
+    assert sorted(titles) == ["Summary aaaaa", "Summary bbbbb"]
+    project.learning("aaaaa", summary="Another text")
+    project.build()
+    assert titles[2:] == ["Another text"]
 
 
 def test_what_a_file_names_comes_from_the_cache(project: Any) -> None:

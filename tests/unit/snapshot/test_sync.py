@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,60 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
     project.sync(rebuild=True)
     names = sorted(file.name for file in project.workspace.cache_folder.glob("snapshot-*.duckdb*"))
     assert names == ["snapshot-000005.duckdb", "snapshot-000006.duckdb"]
+
+
+def contents(project: Any) -> dict[str, object]:
+    """Return what each table of the current snapshot holds, without the moment it was made."""
+    path = project.build().path
+    with duckdb.connect(str(path), read_only=True) as reader:
+        listed = reader.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        tables = [name for (name,) in listed if name != "events"]
+        reading = {name: reader.execute(f"SELECT * FROM {name}").fetchall() for name in tables}
+    reading["meta"] = [row for row in reading["meta"] if row[0] != "built_at"]
+    return {**reading, "search": project.ask("SELECT id FROM search('title')")}
+
+
+def changed_priority(project: Any) -> None:
+    project.learning("aaaaa", priority=7)
+
+
+def changed_text(project: Any) -> None:
+    project.learning("aaaaa", summary="Another title of a record")
+
+
+def new_record(project: Any) -> None:
+    project.learning("ccccc", scope={"paths": ["src/**"]})
+
+
+def lost_record(project: Any) -> None:
+    shutil.rmtree(project.root / ".orbit/learnings/L-bbbbb")
+
+
+def damaged_file(project: Any) -> None:
+    changed_priority(project)
+    path = project.build().path
+    state = path.with_name("snapshot.json")
+    path.write_bytes(b"damaged" * 1000)
+    status = path.stat()
+    stamp = [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
+    state.write_text(json.dumps({**json.loads(state.read_text("utf-8")), "stamp": stamp}), "utf-8")
+    project.learning("aaaaa", priority=8)
+
+
+@pytest.mark.parametrize(
+    "edit", [changed_priority, changed_text, new_record, lost_record, damaged_file]
+)
+def test_a_snapshot_made_from_the_one_before_is_what_a_rebuild_gives(
+    project: Any, edit: Callable[[Any], None]
+) -> None:
+    project.learning("aaaaa", scope={"tags": ["logs"]})
+    project.learning("bbbbb", scope={"paths": ["lib/**"]})
+    project.votes("bbbbb", ("m", "T-1", "2026-01-01T00:00:00Z"))
+    project.build()
+    edit(project)
+    updated = contents(project)
+    project.sync(rebuild=True)
+    assert contents(project) == updated
 
 
 def test_the_file_stands_alone(project: Any) -> None:

@@ -60,15 +60,20 @@ class Wording:
 
     def to_row(self) -> list[object]:
         """Return what a cache keeps, so that nothing is worked out again."""
-        texts = [self.headline, self.text, self.plain_headline, self.plain]
+        texts = [self.headline, self.text, self.plain_headline, self.plain, self.plain_body]
         return [*texts, sorted(self.telling)]
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what was kept by `to_row`."""
-        headline, text, plain_headline, plain, telling = row
+        headline, text, plain_headline, plain, plain_body, telling = row
         wording = cls(headline, text)
-        vars(wording).update(plain_headline=plain_headline, plain=plain, telling=frozenset(telling))
+        vars(wording).update(
+            plain_headline=plain_headline,
+            plain=plain,
+            plain_body=plain_body,
+            telling=frozenset(telling),
+        )
         return wording
 
 

@@ -1,6 +1,6 @@
 """What the source files of a project lead to: by the records that they cite, and by imports."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.matching.pack import Citation
@@ -22,12 +22,12 @@ class Routes:
 def routes_in(workspace: Workspace, reading: Reading) -> Routes:
     """Return the routes of a workspace's tracked files to the records that were read."""
     tracked = workspace.git.tracked() or ()
-    local = {entry.path for entry in reading.entries if entry.pending}
-    return routes_of(SourceFiles(workspace, [*reading.collection.records], tracked), local)
+    return routes_of(SourceFiles(workspace, reading.chosen_records, tracked), reading)
 
 
-def routes_of(sources: SourceFiles, local: Collection[str]) -> Routes:
-    """Return the routes; `local` are the paths of records that this machine's inbox holds."""
+def routes_of(sources: SourceFiles, reading: Reading) -> Routes:
+    """Return the routes to the records that were read, but for those of this machine's inbox."""
+    local = {entry.path for entry in reading.chosen if entry.pending}
     existing = RecordSet(sources.records)
     led_to: dict[str, list[Citation]] = {}
     cited: dict[str, list[Citation]] = {}

@@ -26,7 +26,7 @@ from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import Part, is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
-from orbit_registry.matching.routes import routes_of
+from orbit_registry.matching.routes import Routes, routes_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -220,6 +220,11 @@ class Inputs:
     files: Mapping[str, str]
     """The state of the files of each record, by path."""
 
+    @property
+    def routes(self) -> Routes:
+        """What the source files lead to."""
+        return routes_of(self.sources, self.reading)
+
 
 def sync_index(
     workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False
@@ -292,9 +297,7 @@ def inputs_of(workspace: Workspace, reading: Reading | None = None) -> Inputs:
     """
     stamps = stamps_of(workspace)
     reading = reading or Reading(workspace)
-    entries = _entries(reading)
-    paths = {entry.path for entry in entries}
-    records = [record for record in reading.collection.records if record.path in paths]
+    entries, records = reading.chosen, reading.chosen_records
 
     prose = reading.prose
     open_records = [
@@ -367,16 +370,6 @@ def _new_names(moves: Iterable[Move]) -> list[tuple[str, str]]:
     return [(move.old, move.new) for move in moves if move.new is not None]
 
 
-def _entries(reading: Reading) -> Sequence[RecordFolder]:
-    """Return the record folders; of an id in both this machine's inbox and git,
-    the one in git counts.
-    """
-    shared = {entry.record_id for entry in reading.entries if not entry.pending}
-    return [
-        entry for entry in reading.entries if not entry.pending or entry.record_id not in shared
-    ]
-
-
 def _line(reading: Reading, entry: RecordFolder) -> str:
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
     state = reading.states[entry.path]
@@ -431,7 +424,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int, Words]:
     clean = [record for record in inputs.reading.clean if record.path in paths]
     rejected = rejected_rows(clean, words.index.records_with, partial(_taken, workspace, inputs))
     parts = _parts(workspace, inputs, clean, rejected)
-    routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
+    routes = inputs.routes
     unread = len(inputs.entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.breadth)

@@ -18,7 +18,6 @@ from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.matching.compile import breadth_of, category_of, globs_of
 from orbit_registry.matching.pack import Citation, plain_glob
-from orbit_registry.matching.routes import routes_of
 from orbit_registry.matching.sync import Inputs, inputs_of
 from orbit_registry.matching.teaser import teaser_of
 from orbit_registry.model.drops import DROPS
@@ -355,7 +354,7 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
     inputs = inputs or inputs_of(workspace)
     tracked = inputs.report.tracked or ()
     local = frozenset(entry.path for entry in inputs.entries if entry.pending)
-    routes = routes_of(inputs.sources, local)
+    routes = inputs.routes
     personal: Sequence[Record] = ()
     if inputs.personal is not None:
         personal = inputs.personal.records

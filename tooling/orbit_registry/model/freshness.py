@@ -173,11 +173,11 @@ def created_at(record: Record) -> datetime:
 def stale_at(record: Record, windows: Windows = WINDOWS) -> datetime | None:
     """Return when a record's volatility makes it stale; None: never."""
     days = windows.get(str(freshness_fields(record).get("volatility")))
-    since = last_reviewed(record)
-    if days is None or since is None:
+    if days is None:
         return None
 
-    return _days_after(since, days)
+    since = last_reviewed(record)
+    return None if since is None else _days_after(since, days)
 
 
 def _days_after(since: datetime, days: int) -> datetime | None:
@@ -330,10 +330,13 @@ def _content(
 
 
 def _age(record: Record, now: datetime, windows: Windows) -> Iterator[Reason]:
-    volatility = str(freshness_fields(record).get("volatility"))
     limit = stale_at(record, windows)
+    if limit is None or limit > now:
+        return
+
     since = last_reviewed(record)
-    if limit is not None and since is not None and limit <= now:
+    if since is not None:
+        volatility = str(freshness_fields(record).get("volatility"))
         verb = "verified" if freshness_time(record, "verified_at") else "changed"
         days = windows[volatility]
         message = f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for {days} days"

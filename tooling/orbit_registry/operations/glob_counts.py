@@ -34,15 +34,18 @@ def counter_in(cache: Cache, name: str) -> Count:
     """Return `count_matches`, whose last answer the cache has under a name.
 
     In a repository of 100,000 files it took .5 s at each call, and few calls follow a new glob or
-    file.
+    file. A new glob is counted alone.
     """
 
     def count(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
-        key = digest(sorted(texts), files)
-        counts: Mapping[str, int] = cache.memo(
-            f"counts of globs {name}", key, lambda: {**count_matches(texts, files)}
-        )
-        return counts
+        namespace, key = f"counts of globs {name}", digest(files)
+        counts: dict[str, int] = cache.recall(namespace, key) or {}
+        new = [text for text in texts if text not in counts]
+        if new:
+            counts |= {**dict.fromkeys(new, 0), **count_matches(new, files)}
+            cache.remember(namespace, key, counts)
+
+        return {text: counts[text] for text in texts if counts[text]}
 
     return count
 

@@ -191,6 +191,20 @@ class Reading:
 
         return from_error(BROKEN, path, error, root, entry.record_id)
 
+    @cached_property
+    def chosen(self) -> Sequence[RecordFolder]:
+        """The record folders; of an id in both this machine's inbox and git, the one in git."""
+        shared = {entry.record_id for entry in self.entries if not entry.pending}
+        return [
+            entry for entry in self.entries if not entry.pending or entry.record_id not in shared
+        ]
+
+    @cached_property
+    def chosen_records(self) -> Sequence[Record]:
+        """The records in the chosen folders."""
+        paths = {entry.path for entry in self.chosen}
+        return [record for record in self.collection.records if record.path in paths]
+
     def document_of(self, entry: RecordFolder) -> str | None:
         """Return the document that a record names."""
         record = self.record(entry)

@@ -50,6 +50,15 @@ class Index:
         self.keys = sorted(texts)
         self.texts = [texts[key] for key in self.keys]
 
+    @property
+    def by_record(self) -> Mapping[str, Sequence[TextWords]]:
+        """What the words of each record count, by its path; empty if they were not read."""
+        by_record: defaultdict[str, list[TextWords]] = defaultdict(list)
+        for (path, _), text in zip(self.keys, self.texts, strict=False):
+            by_record[path].append(text)
+
+        return by_record
+
     @cached_property
     def postings(self) -> Mapping[str, Posting]:
         """The slots of the texts that have each term, and what it counts in each."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,7 +97,6 @@ def _without_secrets(fields: Fields) -> Fields:
     return title, tags, body
 
 
-@lru_cache(maxsize=1 << 14)
 def words_in(fields: Fields) -> TextWords:
     """Return what the words of a text count."""
     clean = _without_secrets(fields)

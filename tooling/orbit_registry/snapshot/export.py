@@ -10,8 +10,8 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import is_
 from pathlib import Path
@@ -34,6 +34,7 @@ from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, B, index_of
 from orbit_registry.search.query import MARKS
+from orbit_registry.search.texts import TextWords
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
@@ -163,6 +164,39 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
 
     A failure leaves no file.
     """
+    with _database(connection, path):
+        connection.execute(TABLES.read_text(encoding="utf-8"))
+        for table in extra_tables().values():
+            connection.execute(table.sql)
+
+        yield
+
+        connection.execute(MACROS.read_text(encoding="utf-8"))
+        _make_search(connection)
+
+
+@contextlib.contextmanager
+def _copied_database(
+    connection: duckdb.DuckDBPyConnection, path: Path, earlier: Earlier
+) -> Iterator[None]:
+    """Make a copy of an earlier file the current database for a block that fills its tables,
+    except for those that stay.
+    """
+    shutil.copyfile(earlier.path, path)
+    with _database(connection, path):
+        for table in (*_tables(), "meta"):
+            if table not in earlier.same:
+                connection.execute(f"DELETE FROM {table}")
+
+        yield
+
+
+@contextlib.contextmanager
+def _database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
+    """Make a file the current database for a block, in one transaction.
+
+    A failure leaves no file.
+    """
     try:
         connection.execute(
             f"ATTACH {_file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')"
@@ -174,14 +208,9 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
             # log.
             connection.execute("SET checkpoint_threshold = '1KB'")
             connection.execute("BEGIN")
-            connection.execute(TABLES.read_text(encoding="utf-8"))
-            for table in extra_tables().values():
-                connection.execute(table.sql)
 
             yield
 
-            connection.execute(MACROS.read_text(encoding="utf-8"))
-            _make_search(connection)
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:
@@ -211,22 +240,43 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[
         ) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A snapshot file with our tables, and the names of those that have the same rows."""
+
+    path: Path
+    same: Collection[str]
+
+
+def _tables() -> tuple[str, ...]:
+    """Return the tables that are filled from rows."""
+    return (*CONTENT, *LOCAL, TEXTS, WORDS, *extra_tables())
+
+
 def write_database(
     path: Path,
     rows: Rows,
     meta: Mapping[str, str | None],
     events: Sequence[str] = (),
+    earlier: Earlier | None = None,
 ) -> None:
-    """Write a snapshot file that must not exist yet; `events` are lines of the event log."""
+    """Write a snapshot file that must not exist yet; `events` are lines of the event log.
+
+    What `earlier` has is copied: tables and macros take as long to make as many rows.
+    """
     try:
         with engine() as connection:
-            names = (*CONTENT, *LOCAL, TEXTS, WORDS, *extra_tables())
-            tables = {table: rows.of(table) for table in names}
+            tables = {table: rows.of(table) for table in _tables()}
+            database = new_database(connection, path)
+            if earlier is not None:
+                database = _copied_database(connection, path, earlier)
+                tables = {name: of for name, of in tables.items() if name not in earlier.same}
+
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
             # until the next sync.
             connection.execute("SET force_compression = 'uncompressed'")
 
-            with new_database(connection, path):
+            with database:
                 fill_all(connection, tables, path.parent)
                 if events:
                     fill_events(connection, "events", events)
@@ -481,6 +531,12 @@ def local_rows(
         kinds=workspace.kinds.fingerprint,
     )
     words = words or Words(workspace, reading.filled)
+    by_record = words.index.by_record
+    counted: dict[str, Sequence[TextWords]] = {}
+    for record, filled in zip(records, reading.filled, strict=True):
+        if record is filled and record.path in by_record:  # the words of secrets are others
+            counted[record.path] = by_record[record.path]
+
     citations = citations_of(workspace, records, report.tracked)
     return derived(
         records,
@@ -495,6 +551,7 @@ def local_rows(
         routes=route_rows(routes, records, _is_never),
         skills=list(map(_without_secrets, skills)),
         words=word_rows(words.index),
+        counted=counted,
     )
 
 

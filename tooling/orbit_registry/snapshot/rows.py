@@ -35,14 +35,14 @@ from orbit_registry.model.scope import named_globs
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.seams import Table, add, extras, load
+from orbit_registry.seams import Table, add, extras, load, version_of
 from orbit_registry.search.index import Index
 from orbit_registry.search.source_files import packages_of
 from orbit_registry.search.text import stem
-from orbit_registry.search.texts import Fields, chunks, texts_of, words_in
+from orbit_registry.search.texts import TextWords, chunks, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
 from orbit_registry.snapshot.sources import Row, content_digest, utc_time
-from orbit_registry.workspace.cache import Cache, digest, to_row
+from orbit_registry.workspace.cache import Cache, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -221,6 +221,16 @@ class Rows:
         yield from self.shared.get(table, ())
         yield from self.local.get(table, ())
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """A hash of the rows of each table that has any."""
+        tables = sorted({*self.shared, *self.local})
+        return {table: _hash_of(self.of(table)) for table in tables}
+
+
+def _hash_of(rows: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
+
 
 def rows_of(
     records: Iterable[Record],
@@ -240,6 +250,7 @@ def rows_of(
     digests: Mapping[str, str] = MappingProxyType({}),
     kinds: str = "",
     words: Iterable[str] = (),
+    counted: Mapping[str, Sequence[TextWords]] = MappingProxyType({}),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
@@ -248,13 +259,14 @@ def rows_of(
     (`references_in`), `citations` what other files name (`citation_rows`), `routes` what leads
     files to records (`route_rows`). `skills` are free of secrets. `cache` has the rows of records
     whose `digests`, by path, did not change, and what their words count; `kinds` is a hash of what
-    kinds there are. `words` are what the macro `search` knows of words (`word_rows`).
+    kinds there are. `words` are what the macro `search` knows of words (`word_rows`), `counted` is
+    what the words of records count, by path, of those that were counted just now.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
-    own_rows = _own_rows(chosen, local_ids, cache, digests, kinds)
+    own_rows = _own_rows(chosen, local_ids, cache, digests, kinds, counted)
     for record in chosen:
         tables = local if record.id in local_ids else shared
         for table, row_text in own_rows[record.path]:
@@ -290,7 +302,7 @@ def rows_of(
     for skill in skills:
         title = ": ".join(filter(None, (skill.name, skill.description)))
         local["skills"].append(encode(_skill_row(skill)))
-        local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
+        local[TEXTS].append(_text_row(skill.path, 0, words_in((title, "", skill.body))))
 
     local[WORDS] = list(words)
     local.update(_rows_of_extras(chosen))
@@ -396,6 +408,7 @@ def _own_rows(
     cache: Cache | None,
     digests: Mapping[str, str],
     kinds: str,
+    counted: Mapping[str, Sequence[TextWords]],
 ) -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return the rows that follow from a record alone, with their tables.
 
@@ -405,18 +418,23 @@ def _own_rows(
     by_path = {record.path: record for record in records}
 
     def make(path: str) -> list[tuple[str, str]]:
-        return _rows_of_record(by_path[path], by_path[path].id in local)
+        record = by_path[path]
+        of_texts = counted.get(path) or list(map(words_in, texts_of(record)))
+        return _rows_of_record(record, of_texts, record.id in local)
 
     if cache is None:
         return {path: make(path) for path in by_path}
 
-    keys = {
-        path: digest(digests[path], kinds, record.id in local) for path, record in by_path.items()
-    }
+    keys = {}
+    for path, record in by_path.items():
+        keys[path] = f"{digests[path]} {kinds} {record.id in local}"
+
     return cache.values("rows", keys, lambda path: to_row(make(path)), clean=keys)
 
 
-def _rows_of_record(record: Record, inbox: bool) -> list[tuple[str, str]]:
+def _rows_of_record(
+    record: Record, of_texts: Sequence[TextWords], inbox: bool
+) -> list[tuple[str, str]]:
     row = encode(_record_row(record, inbox))
     total = hashlib.sha256(row.encode())
     rows = list(_children(record))
@@ -425,15 +443,14 @@ def _rows_of_record(record: Record, inbox: bool) -> list[tuple[str, str]]:
 
     content_hash = total.hexdigest()
     rows.append(("records", f'{row[:-1]},"content_hash":"{content_hash}"}}'))
-    for part, text in enumerate(texts_of(record)):
-        rows.append((TEXTS, _text_row(record.id, part, text)))
+    for part, of_text in enumerate(of_texts):
+        rows.append((TEXTS, _text_row(record.id, part, of_text)))
 
     return rows
 
 
-def _text_row(name: str, part: int, text: Fields) -> str:
+def _text_row(name: str, part: int, counted: TextWords) -> str:
     """Return what words count in a text of a record, or of a skill."""
-    counted = words_in(text)
     row = {
         "record_id": name,
         "part": part,
@@ -644,15 +661,6 @@ def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:
         "project": workspace.name,
         "built_at": format_time(datetime.now(UTC)),
         "commit": commit,
-        "tool_version": _version(),
+        "tool_version": version_of("orbit_registry"),
         "half_life_days": str(half_life_days()),
     }
-
-
-def _version() -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("orbit-registry")
-    except PackageNotFoundError:
-        return None

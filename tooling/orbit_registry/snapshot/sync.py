@@ -18,10 +18,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import OrbitError, plural
+from orbit_registry.errors import OrbitError, SnapshotError, plural
 from orbit_registry.matching.routes import Routes, routes_in
 from orbit_registry.matching.sync import IndexSync, Inputs, inputs_of, sync_index
-from orbit_registry.operations.freshness.evaluate import FreshnessReport
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
@@ -126,6 +125,8 @@ class _State:
     file: str
     stamp: list[int]  # times, size and inode, which tell the file from any other of its name
     inputs: str  # a hash of all that the file was made from
+    code: str  # the version of what made it
+    tables: dict[str, str]  # a hash of the rows of each table that has any
 
 
 def sync(workspace: Workspace, *, rebuild: bool = False, snapshot: bool = False) -> SyncResult:
@@ -139,7 +140,7 @@ def sync(workspace: Workspace, *, rebuild: bool = False, snapshot: bool = False)
     reading = inputs.reading
     made = None
     if snapshot:
-        made = sync_snapshot(workspace, reading, inputs.report, index.words, rebuild=rebuild)
+        made = sync_snapshot(workspace, reading, inputs, index.words, rebuild=rebuild)
 
     paths = {record.path for record in inputs.records}
     is_local = workspace.config.inbox == "local"
@@ -176,7 +177,7 @@ def _changes(workspace: Workspace, inputs: Inputs) -> tuple[int, int, int, int]:
 def sync_snapshot(
     workspace: Workspace,
     reading: Reading,
-    report: FreshnessReport | None = None,
+    read: Inputs | None = None,
     words: Words | None = None,
     *,
     rebuild: bool = False,
@@ -184,12 +185,13 @@ def sync_snapshot(
     """Bring the snapshot alone up to date with what was read; where nothing changed, DuckDB is not
     even imported.
 
-    `report` is the freshness of all records, if it was just evaluated, and `words` are their words,
-    if they were just counted.
+    `read` is what the push index was just made from, and `words` are the words of the records, if
+    they were just counted.
     """
     prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
-    routes = routes_in(workspace, reading)
+    routes = routes_in(workspace, reading) if read is None else read.routes
+    report = None if read is None else read.report
     inputs = _inputs(workspace, commit, reading, prose, skills, routes)
     folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
@@ -202,7 +204,8 @@ def sync_snapshot(
                 from orbit_registry.snapshot.export import local_rows
 
                 rows = local_rows(workspace, reading, prose, skills, routes, report, words)
-                return Snapshot(_publish(workspace, folder, rows, commit, inputs), built=True)
+                path = _publish(workspace, folder, rows, commit, inputs, rebuild=rebuild)
+                return Snapshot(path, built=True)
 
     return Snapshot(folder / state.file, built=False)
 
@@ -230,12 +233,18 @@ def _inputs(
 
 
 def _publish(
-    workspace: Workspace, folder: Path, rows: Rows, commit: str | None, inputs: str
+    workspace: Workspace,
+    folder: Path,
+    rows: Rows,
+    commit: str | None,
+    inputs: str,
+    *,
+    rebuild: bool,
 ) -> Path:
     """Write a file, give it the next number and name it in the state file, from which readers take
     it.
     """
-    from orbit_registry.snapshot.export import event_lines, write_database
+    from orbit_registry.snapshot.export import Earlier, event_lines, write_database
     from orbit_registry.snapshot.rows import meta_of
 
     previous = _current(folder)
@@ -243,7 +252,21 @@ def _publish(
     _remove_leftovers(folder, folder / previous.file if previous is not None else None)
 
     temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
-    write_database(temporary, rows, meta_of(workspace, commit), event_lines(workspace.state))
+    code, tables = code_version(), rows.digests
+    content = rows, meta_of(workspace, commit), event_lines(workspace.state)
+    earlier = None
+    if not rebuild and previous is not None and previous.code == code:
+        same = {
+            table for table, rows_hash in tables.items() if previous.tables.get(table) == rows_hash
+        }
+        earlier = Earlier(folder / previous.file, same)
+
+    try:
+        write_database(temporary, *content, earlier)
+    except SnapshotError:
+        if earlier is None:
+            raise
+        write_database(temporary, *content)  # the earlier file may be damaged
 
     try:
         temporary.rename(path)
@@ -252,13 +275,13 @@ def _publish(
     except OSError as error:
         raise write_error(path, error) from None
 
-    write_atomic(folder / STATE, json.dumps(asdict(_State(path.name, stamp, inputs))))
+    write_atomic(folder / STATE, json.dumps(asdict(_State(path.name, stamp, inputs, code, tables))))
     return path
 
 
 def _current(folder: Path, inputs: str | None = None) -> _State | None:
     try:
-        state = _State(**json.loads(read_bytes(folder / STATE, limit=10_000)))
+        state = _State(**json.loads(read_bytes(folder / STATE, limit=100_000)))
         if not NAME.match(state.file) or (inputs is not None and state.inputs != inputs):
             return None
         status = (folder / state.file).lstat()
@@ -286,7 +309,7 @@ def _last_number(folder: Path) -> int:
     """
     names = os.listdir(folder)
     with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
-        names.append(str(json.loads(read_bytes(folder / STATE, limit=10_000))["file"]))
+        names.append(str(json.loads(read_bytes(folder / STATE, limit=100_000))["file"]))
     return max((int(match[1]) for name in names if (match := NAME.match(name))), default=0)
 
 
