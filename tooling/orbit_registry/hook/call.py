@@ -252,7 +252,7 @@ def _take_name(paths: dict[str, None], text: str, start: int) -> None:
 
 
 def ends_of(text: str, longest: int) -> "tuple[str, ...]":
-    """Return a text, or the beginning and the end of a longer one: what a person asks stands before
+    """Return a text, or the beginning and the end of a longer one: what a person asks is before
     or after what was pasted.
     """
     half = longest // 2
