@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -184,6 +184,8 @@ def test_words_of_a_prompt_that_may_be_paths_are_found(text: str, words: list[st
     assert (call.paths, call.paths_are_heuristic, call.text) == (words, True, text)
 
 
+@example("--cd ")
+@example("--cd src")
 @given(st.lists(SHELL, max_size=40).map("".join))
 def test_any_command_is_read_to_its_end(command: str) -> None:
     paths = paths_in_command(command)
