@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -194,6 +194,8 @@ def test_a_path_before_or_after_a_pasted_log_is_found(form: str) -> None:
     assert len(words) <= MOST_PATHS
 
 
+@example("--cd ")
+@example("--cd src")
 @given(st.lists(SHELL, max_size=40).map("".join))
 def test_any_command_is_read_to_its_end(command: str) -> None:
     paths = paths_in_command(command)

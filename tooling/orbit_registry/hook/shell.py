@@ -217,13 +217,12 @@ def _read_command(
             result.add(words[at].partition("=")[2], folder)
         at += 3 if words[at] == "for" else 1
 
-    words = words[at:]
-    if not words:
-        return folder
-
     # The folder that this command alone works in.
     outer = folder
-    words, folder, member = _without_folders(result, words, folder)
+    words, folder, member = _without_folders(result, words[at:], folder)
+    if not words:
+        return outer
+
     purpose = purpose_of(words)
     if purpose and purpose not in result.purposes:
         result.purposes.append(purpose)
