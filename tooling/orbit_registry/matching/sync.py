@@ -419,7 +419,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int, Words]:
     from orbit_registry.search.rejected import rejected_rows
 
     config = workspace.config
-    words = Words(workspace, inputs.reading.filled)
+    words = Words(workspace, inputs.reading.filled, inputs.reading.without_secrets)
     paths = {record.path for record in inputs.records}
     clean = [record for record in inputs.reading.clean if record.path in paths]
     rejected = rejected_rows(clean, words.index.records_with, partial(_taken, workspace, inputs))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import mul
@@ -51,8 +51,13 @@ def searched_records(workspace: Workspace, records: Iterable[Record]) -> list[Re
 class Words:
     """The words of all that is searched: those in the index on disk, if no text changed since."""
 
-    def __init__(self, workspace: Workspace, records: Iterable[Record]) -> None:
-        """`records` are those of the project, with their prose."""
+    def __init__(
+        self, workspace: Workspace, records: Iterable[Record], clean: Container[str] = ()
+    ) -> None:
+        """`records` are those of the project, with their prose; `clean` are the paths of those
+        without secrets.
+        """
+        self._clean = clean
         self.records = searched_records(workspace, records)
         self._workspace = workspace
         keys = sorted((record.path, texts_key(record)) for record in self.records)
@@ -69,7 +74,7 @@ class Words:
 
     @cached_property
     def _made(self) -> Index:
-        return index_of(self.records, self._workspace.cache)
+        return index_of(self.records, self._workspace.cache, self._clean)
 
     def parts(self, chosen: Sequence[str]) -> WordParts:
         """Return the parts of an index; `chosen` are the paths, as the index has them, of the

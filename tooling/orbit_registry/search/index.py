@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -259,11 +259,15 @@ def _places(scores: Sequence[float]) -> dict[float, int]:
     return ranks
 
 
-def index_of(records: Iterable[Record], cache: Cache | None = None) -> Index:
-    """Return the index of records; `cache` has what the words of unchanged ones count."""
+def index_of(
+    records: Iterable[Record], cache: Cache | None = None, clean: Container[str] = ()
+) -> Index:
+    """Return the index of records; `cache` has what the words of unchanged ones count, and `clean`
+    are the paths of records without secrets.
+    """
     indexed = list(records)
     texts: dict[Key, TextWords] = {}
-    for record, of_record in zip(indexed, words_of(indexed, cache), strict=True):
+    for record, of_record in zip(indexed, words_of(indexed, cache, clean), strict=True):
         for part, of_text in enumerate(of_record):
             texts[record.path, part] = of_text
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,8 +98,12 @@ def _without_secrets(fields: Fields) -> Fields:
 
 
 def words_in(fields: Fields) -> TextWords:
-    """Return what the words of a text count."""
-    clean = _without_secrets(fields)
+    """Return what the words of a text count, without those of secrets."""
+    return _words_in(_without_secrets(fields))
+
+
+@lru_cache(maxsize=1 << 14)
+def _words_in(clean: Fields) -> TextWords:
     counts: dict[str, int] = {}
     forms: list[str] = []
     names: list[str] = []
@@ -123,22 +127,25 @@ def _run(text: str, terms: Counts) -> str:
     return "".join([f" {term} " for term in map(stem, start) if term in terms])
 
 
-def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWords]]:
+def words_of(
+    records: Sequence[Record], cache: Cache | None, clean: Container[str] = ()
+) -> list[list[TextWords]]:
     """Return what the words of records count: for each record, those of each of its texts.
 
-    `cache` has those of records that did not change.
+    `cache` has those of records that did not change; `clean` are paths of records without secrets.
     """
     if cache is None:
         return [list(map(words_in, texts_of(record))) for record in records]
 
     by_path = {record.path: record for record in records}
     keys = {path: texts_key(record) for path, record in by_path.items()}
-    values = cache.values(
-        "plain words",
-        keys,
-        lambda path: [list(words_in(text)) for text in texts_of(by_path[path])],
-        clean=keys,  # the words of secrets are left out
-    )
+
+    def make(path: str) -> list[list[object]]:
+        count = _words_in if path in clean else words_in
+        return [list(count(text)) for text in texts_of(by_path[path])]
+
+    # The words of secrets are left out.
+    values = cache.values("plain words", keys, make, clean=keys)
     return [list(starmap(TextWords, values[record.path])) for record in records]
 
 

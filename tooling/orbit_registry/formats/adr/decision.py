@@ -112,7 +112,7 @@ def _status(facts: Facts, relations: Sequence[Relation], text: str) -> tuple[Sta
         status, _ = normalise_status(fact.raw)
         raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
 
-    # `Accepted`, and wherever it stands `Superseded by …`: the second says more.
+    # `Accepted`, and anywhere `Superseded by …`: the second says more.
     successors = list(filter(_states_successor, relations))
     if status == "deprecated" and fact is not None:  # in favor of another one
         successors = [
@@ -129,7 +129,7 @@ def _status(facts: Facts, relations: Sequence[Relation], text: str) -> tuple[Sta
 
 
 def _superseding_spans(text: str, facts: Facts, relations: Sequence[Relation]) -> Iterator[Span]:
-    """Yield the lines beside the status that say what replaces the decision."""
+    """Yield the other lines that say what replaces the decision."""
     yield from (fact.span for fact in facts.of("superseding"))
     if any(map(_states_successor, relations)):
         of_front_matter = (
