@@ -102,7 +102,6 @@ def words_in(fields: Fields) -> TextWords:
     return _words_in(_without_secrets(fields))
 
 
-@lru_cache(maxsize=1 << 14)
 def _words_in(clean: Fields) -> TextWords:
     counts: dict[str, int] = {}
     forms: list[str] = []
