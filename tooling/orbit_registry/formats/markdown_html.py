@@ -150,9 +150,9 @@ class ReadText:
         if self.notes and any(block.last > last for block in self.blocks):
             return None
 
-        begun = bisect_right(self.blocks, first, key=lambda block: block.last)
+        first_block = bisect_right(self.blocks, first, key=lambda block: block.last)
         beyond = bisect_left(self.blocks, last, key=lambda block: block.first)
-        blocks = self.blocks[begun:beyond]
+        blocks = self.blocks[first_block:beyond]
         is_cut = any(block.first < first or block.last > last for block in blocks)
         return None if is_cut else (*blocks, *self.notes)
 

@@ -152,8 +152,8 @@ def _unedited(state: _State, start: int, end: int) -> str:
     """Return a stretch without edits: its code unchanged, its words with what they cite."""
     out = []
     at = start
-    begun = max(bisect_right(state.code_starts, start) - 1, 0)
-    for span in state.code[begun : bisect_left(state.code_starts, end)]:
+    first_code = max(bisect_right(state.code_starts, start) - 1, 0)
+    for span in state.code[first_code : bisect_left(state.code_starts, end)]:
         if span.end > at:
             first, last = max(span.start, at), min(span.end, end)
             out += [_words(state, at, first), _code(state, first, last)]
