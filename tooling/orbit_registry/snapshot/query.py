@@ -261,6 +261,7 @@ def ask(
     DuckDB's own errors of a damaged file pass.
 
     Raises:
+        UsageError: the text has no question.
         SnapshotError: the text is not one question, DuckDB refuses it, or it takes too long.
     """
     timer = threading.Timer(seconds, connection.interrupt)
