@@ -289,7 +289,7 @@ def _mode_of(path: Path) -> int | None:
     except FileNotFoundError:
         return None
 
-    # The whole machine uses a device; a pipe in the place of a file of ours is in the way.
+    # The whole machine uses a device; a pipe in the place of our own file is in the way.
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "a device is no file", str(path))
 
