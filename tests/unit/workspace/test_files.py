@@ -13,6 +13,7 @@ from orbit_registry.workspace.files import (
     SKIPPED_FOLDERS,
     inside,
     read_text,
+    stage,
     walk,
     without_sites,
     write_atomic,
@@ -60,6 +61,11 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
     assert "is not a regular file" in refusal(tmp_path / "pipe")
     assert "is not a regular file" in refusal(Path(os.devnull))
+
+
+def test_a_device_is_not_replaced() -> None:
+    with pytest.raises(WriteError, match="a device is no file"):
+        stage(Path(os.devnull), b"content")
 
 
 def test_a_forbidden_file_says_so(tmp_path: Path, request: pytest.FixtureRequest) -> None:
