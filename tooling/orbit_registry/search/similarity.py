@@ -290,6 +290,9 @@ class _Candidates:
 
     def of(self, key: str, vector: Vector, *, before: bool) -> list[str]:
         """Return the keys of the texts that may be like one; `before`: of those before it alone."""
+        # A text is not compared with itself. Each sum is as long as the texts that are asked for.
+        own_bit = 1 << self._positions[key]
+        others = own_bit - 1 if before else self._all ^ own_bit
         least = self._least
         shares = []
         for term, weight in vector.weights.items():
@@ -302,11 +305,11 @@ class _Candidates:
 
         # Counts start at what is missing, so that enough is an overflow.
         missing = (1 << _SCALE_BITS) - max(math.floor(least), 1)
-        digits = [self._all * (missing >> rank & 1) for rank in range(_SCALE_BITS)]
+        digits = [others * (missing >> rank & 1) for rank in range(_SCALE_BITS)]
         reached = 0
 
         for term, units in shares:
-            carried = self._columns[term]
+            carried = self._columns[term] & others
             # A share is rounded up to a power of two.
             for rank in range((units - 1).bit_length(), _SCALE_BITS):
                 digits[rank], carried = digits[rank] ^ carried, digits[rank] & carried
@@ -315,9 +318,6 @@ class _Candidates:
 
             reached |= carried
 
-        # A text is not compared with itself.
-        own_bit = 1 << self._positions[key]
-        reached &= own_bit - 1 if before else self._all ^ own_bit
         return [self._keys[index] for index in _positions_of(reached)]
 
 
