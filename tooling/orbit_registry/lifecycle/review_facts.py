@@ -21,7 +21,6 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
-from orbit_registry.workspace.git_log import commits_after
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -67,6 +66,8 @@ def _facts(workspace: Workspace, records: Sequence[Record], now: datetime) -> Fa
     since = min(map(looked_at, records))
 
     def read() -> list[list[object]]:
+        from orbit_registry.workspace.git_log import commits_after
+
         commits = commits_after(workspace.git, since.timestamp())
         return [[each.short, each.at, each.message, list(each.files)] for each in commits]
 

@@ -2,7 +2,6 @@
 its line, and a sentence that says what follows from it.
 """
 
-from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.model.fields import MORE_LINE
 from orbit_registry.model.record import Record
@@ -61,5 +60,7 @@ def note_of(record: Record) -> str:
 
 
 def _first_sentence(text: str) -> str:
+    from orbit_registry.formats.sentences import paragraphs, sentences  # for what changed alone
+
     first = next(sentences(next(paragraphs(text), "")), "")
     return cut(safe(first), LONGEST_NOTE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.adr.rejected_option import RejectedOption
 from orbit_registry.model.ids import Link, natural_key
 from orbit_registry.model.kind import Kind, Phase, Status
 from orbit_registry.model.review import NO_TERMS, ReviewTerms, has_review, terms_from

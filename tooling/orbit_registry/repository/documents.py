@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.formats.adr.model import AdrFile, RejectedOption
+from orbit_registry.formats.adr.rejected_option import RejectedOption
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
@@ -39,7 +39,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.formats.adr.model import AdrDocument
+    from orbit_registry.formats.adr.model import AdrDocument, AdrFile
     from orbit_registry.formats.markdown import Document as Structure
 
 LOG_NAME = "4_decisions.md"
@@ -95,6 +95,8 @@ class Document:
     def file(self) -> AdrFile:
         """The parsed decisions."""
         if self.row is not None:
+            from orbit_registry.formats.adr.model import AdrFile
+
             return cast("AdrFile", row_reader(AdrFile)(self.row[0]))
 
         from orbit_registry.formats.adr.reader import read_document  # slow to import

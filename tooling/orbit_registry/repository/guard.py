@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, listed
-from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.adr.rejected_option import RejectedOption
 from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import (

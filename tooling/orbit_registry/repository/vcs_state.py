@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -12,7 +11,13 @@ from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
-from orbit_registry.workspace.files import RECORD_LIMIT, is_inside, read_text, walk, without_sites
+from orbit_registry.workspace.files import (
+    RECORD_LIMIT,
+    missing_files,
+    read_text,
+    walk,
+    without_sites,
+)
 from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import INHERITED, RESERVED_NAMES, Workspace
@@ -448,15 +453,3 @@ def _no_folders(workspace: Workspace) -> Iterator[str]:
 
     if (root / adr.folder).is_file():
         yield adr.folder
-
-
-def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:
-    """Yield the documents that don't exist or are outside the project."""
-    for path in set(documents):
-        try:
-            there = is_inside(root, path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
-        except OSError:
-            there = False
-
-        if not there:
-            yield path

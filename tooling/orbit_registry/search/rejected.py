@@ -10,7 +10,7 @@ from itertools import product
 from typing import NamedTuple
 
 from orbit_registry.formats import yaml
-from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.adr.rejected_option import RejectedOption
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.rejected_options import forms_of, is_meant

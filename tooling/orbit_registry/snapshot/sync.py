@@ -9,8 +9,6 @@ import contextlib
 import json
 import os
 import re
-import secrets
-import shutil
 import stat
 import time
 from collections.abc import Sequence
@@ -251,7 +249,7 @@ def _publish(
     path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
     _remove_leftovers(folder, folder / previous.file if previous is not None else None)
 
-    temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
+    temporary = folder / f"{TEMPORARY}{path.name}-{os.urandom(4).hex()}"
     code, tables = code_version(), rows.digests
     content = rows, meta_of(workspace, commit), event_lines(workspace.state)
     earlier = None
@@ -317,6 +315,8 @@ def _remove_leftovers(folder: Path, previous: Path | None) -> None:
     """Remove all snapshots but the previous one, which readers may take, and what killed builds
     left.
     """
+    import shutil
+
     for path in folder.iterdir():
         is_old = (
             path.name.startswith("snapshot-")

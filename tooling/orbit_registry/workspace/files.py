@@ -357,3 +357,15 @@ def built_sites(paths: Sequence[str], root: Path) -> tuple[str, ...]:
                 sites.add(f"{folder}/")
 
     return tuple(sorted(sites))
+
+
+def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:
+    """Yield the documents that don't exist or are outside the project."""
+    for path in set(documents):
+        try:
+            there = is_inside(root, path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
+        except OSError:
+            there = False
+
+        if not there:
+            yield path

@@ -508,22 +508,31 @@ class Git:
         """Return the untracked files that are not ignored, sorted;
         folders `without` are skipped.
         """
+        return sorted(self.run_names("ls-files", "-z", *self._others(without)))
+
+    def _others(self, without: Iterable[str]) -> list[str]:
+        """Return the options of `git ls-files` that list untracked files."""
         skipped = [f"--exclude={ignore_pattern(f'{self.prefix}{folder}')}/" for folder in without]
-        return sorted(self.run_names("ls-files", "-z", "--others", "--exclude-standard", *skipped))
+        return ["--others", "--exclude-standard", *skipped]
 
     def files(self, *, without: Iterable[str] = ()) -> tuple[list[str] | None, list[str]]:
         """Return the tracked files, None where git lists none,
         and the untracked ones that it would add.
         """
+        if self.top is None:
+            return None, []
+
         try:
-            tracked = self.tracked()
-            if tracked is None:
-                return None, []
-            return tracked, self.untracked(without=without)
+            rows = self.run_names("ls-files", "-t", "-z", "--cached", *self._others(without))
         except GitStoppedError:
             raise
         except GitError:
             return None, []
+
+        # Each name is behind a letter and a space.
+        tracked = [row[2:] for row in rows if row[0] != "?"]
+        untracked = [row[2:] for row in rows if row[0] == "?"]
+        return sorted(tracked), sorted(untracked)
 
     def differing(self, *words: str, check: bool = True) -> list[str]:
         """Return the files below the folder that differ between two states, as `git diff` takes

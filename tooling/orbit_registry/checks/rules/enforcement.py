@@ -17,7 +17,7 @@ from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
     from orbit_registry.checks.added import Added, AddedName
-    from orbit_registry.formats.adr.model import RejectedOption
+    from orbit_registry.formats.adr.rejected_option import RejectedOption
     from orbit_registry.model.record import Record
 
 check_not_run = passed_on(

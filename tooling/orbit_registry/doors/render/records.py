@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.doors.render.blocks import Block, Facts, Table, rendered
 from orbit_registry.errors import RecordNotFoundError
-from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.adr.rejected_option import RejectedOption
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic

@@ -62,28 +62,6 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedOption:
-    """An option that was considered and rejected, why, and the names by which people call it; the
-    last two may be empty.
-    """
-
-    option: str
-    reason: str = ""
-    names: tuple[str, ...] = ()
-
-    def as_data(self) -> dict[str, object]:
-        """Return it as a record holds it."""
-        data: dict[str, object] = {"option": self.option}
-        if self.reason:
-            data["reason"] = self.reason
-
-        if self.names:
-            data["names"] = list(self.names)
-
-        return data
-
-
-@dataclass(frozen=True, slots=True)
 class Fact:
     """One fact of the header, and the style that states it; `span` covers the value as written."""
 

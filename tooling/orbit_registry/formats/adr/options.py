@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 
 from orbit_registry.formats.adr.header import LINK, visible_lines
 from orbit_registry.formats.adr.headings import section_key, without_numbering
-from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.adr.patterns import pattern
+from orbit_registry.formats.adr.rejected_option import RejectedOption
 from orbit_registry.formats.adr.sentence import section_of
 from orbit_registry.formats.adr.vocabulary import word_forms, word_set
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown, within

@@ -26,9 +26,8 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import Count, count_matches, counter_in
-from orbit_registry.repository.vcs_state import missing_files
 from orbit_registry.workspace.config import Config
-from orbit_registry.workspace.files import inside, is_inside
+from orbit_registry.workspace.files import inside, is_inside, missing_files
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
