@@ -28,7 +28,7 @@ from tests.golden.test_golden import UPDATE, check_envelope, normalised
 
 from orbit_registry.doors.cli.main import run
 from orbit_registry.model.ids import CROCKFORD
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import lifecycle, votes
 from orbit_registry.repository import writer
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
@@ -67,7 +67,7 @@ class Shell:
             ).to_bytes(size, "big")
 
         patch.setattr(os, "urandom", counted)
-        for module in (writer, lifecycle):
+        for module in (writer, lifecycle, votes):
             patch.setattr(module, "datetime", Clock)
 
     def __call__(self, line: str, stdin: str) -> str:

@@ -3,9 +3,9 @@ import collections.abc
 import orbit_registry.doors.answers.answer
 import orbit_registry.lifecycle.built
 import orbit_registry.model.freshness
-import orbit_registry.operations.lifecycle
 import orbit_registry.operations.merge.resolve
 import orbit_registry.operations.renumber
+import orbit_registry.operations.votes
 import pathlib
 import typing
 
@@ -96,7 +96,7 @@ class Shared:
     def stats(self, days: int | None = None, is_effect: bool = False) -> orbit_registry.doors.answers.answer.Answer: ...
     def trust(self, yes: bool = False, listed: bool = False, revoke: bool = False) -> orbit_registry.doors.answers.answer.Answer: ...
     def unlink(self, subject: str, rel: str, to: str) -> orbit_registry.doors.answers.answer.Answer: ...
-    def vote(self, any_id: str, task: str, model: str | None = None) -> orbit_registry.operations.lifecycle.VoteResult: ...
+    def vote(self, any_id: str, task: str, model: str | None = None) -> orbit_registry.operations.votes.VoteResult: ...
     def watchdog(self, once: bool = False, every: str | None = None, strict: bool = False, notifies: bool = False) -> orbit_registry.doors.answers.answer.Answer: ...
 
 class Operations(Shared):

@@ -130,6 +130,11 @@ def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Col
     return Reading(workspace, now=now).collection
 
 
+def record_paths(workspace: Workspace, kind: Kind) -> set[str]:
+    """Return the paths of the record files of a kind; none is opened."""
+    return {entry.path for entry in _entries(workspace, []) if entry.kind is kind}
+
+
 class Reading:
     """State of all record files, and the records in them."""
 

@@ -33,7 +33,7 @@ from orbit_registry.repository.guard import (
     refuse_secrets_in,
     write_step,
 )
-from orbit_registry.repository.reader import read_collection, refuse_legacy_layout
+from orbit_registry.repository.reader import read_collection, record_paths, refuse_legacy_layout
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text
 from orbit_registry.workspace.journal import FileChange, recover
@@ -225,8 +225,13 @@ def records_added(
     workspace: Workspace, kind: Kind, existing_paths: Collection[str]
 ) -> Iterator[Record]:
     """Yield a kind's records whose paths are not among the existing ones."""
-    records = read_collection(workspace).records.of_kind(kind.name)
-    return (record for record in records if record.path not in existing_paths)
+    # Few commands run while another one writes, and to list takes a sixth of the time to read.
+    if record_paths(workspace, kind).issubset(existing_paths):
+        return
+
+    for record in read_collection(workspace).records.of_kind(kind.name):
+        if record.path not in existing_paths:
+            yield record
 
 
 def build_record(

@@ -56,12 +56,12 @@ class Embedder:
 
 def configured(workspace: Workspace) -> Callable[[], Embedder] | None:
     """Return what loads the model of a project; None if it has none."""
-    from orbit_registry.workspace.trusted_commands import not_run_message, run_program
-
     config = workspace.config
     path, words = config.setting("search", "model"), config.setting("search", "command")
     if not path and not words:
         return None
+
+    from orbit_registry.workspace.trusted_commands import not_run_message, run_program
 
     key = "search.model" if path else "search.command"
 

@@ -6,11 +6,11 @@ from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.kinds import is_voted
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import UsageError
-from orbit_registry.operations import lifecycle
+from orbit_registry.operations import votes
 
 
 @operation("vote", job="Review", of_kind=is_voted, tool="vote", writes=True)
-def vote(call: Call, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
+def vote(call: Call, any_id: str, task: str, model: str | None = None) -> votes.VoteResult:
     """Vote for a record that helped in a task.
 
     The same voter counts once a task. Agents get the records with the most votes first.
@@ -33,4 +33,4 @@ def vote(call: Call, any_id: str, task: str, model: str | None = None) -> lifecy
     if {"\n", "\r"} & {*task, *(model or "")}:
         raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')
 
-    return lifecycle.vote(call.workspace, any_id, task, call.author(model))
+    return votes.vote(call.workspace, any_id, task, call.author(model))
