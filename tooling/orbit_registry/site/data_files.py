@@ -13,7 +13,7 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.texts import counts_of, texts_of
+from orbit_registry.search.texts import texts_of
 from orbit_registry.site import explorer, feeds, search_data
 from orbit_registry.site.documents import ProseLoader
 from orbit_registry.site.home import RECORDS
@@ -113,9 +113,8 @@ def _write_search(
     )
 
 
-def _counts(loader: ProseLoader, record: Record) -> list[str]:
-    texts = texts_of(loader.with_full_prose(record))
-    return [search_data.packed(counts_of(text)) for text in texts]
+def _counts(loader: ProseLoader, record: Record) -> list[search_data.Packed]:
+    return [search_data.packed(text) for text in texts_of(loader.with_full_prose(record))]
 
 
 def _write_for_robots(data: Published, out: Output, urls: Set[str]) -> None:

@@ -97,9 +97,9 @@ def expand(
         _write_page(page, ground.frames, pages, made)
 
     onward = redirect_pages(data.records, data.context.base_url, ground.policy.applied(HEAD)[0])
-    for url, html in onward.items():
+    for url, (html, targets) in onward.items():
         pages.out.write(file_of(url), html)
-        made.facts[url] = facts_of(html, url)
+        made.facts[url] = PageFacts(frozenset(), targets, ())
 
     _write_assets(data, pages, made, progress)
     # What a search finds is no page to list.

@@ -15,8 +15,10 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.seams import load, targets
 from orbit_registry.site.documents import ProseLoader, adjacent_documents
+from orbit_registry.site.edits import edits_of
 from orbit_registry.site.explorer import unshown
 from orbit_registry.site.groups import Groups, groups_of
+from orbit_registry.site.home import Home, home_of
 from orbit_registry.site.lists import Index
 from orbit_registry.site.memo import PageCache
 from orbit_registry.site.mentions import citers_of, references_by
@@ -39,6 +41,7 @@ class Published:
     loader: ProseLoader
     relations: Relations
     groups: Groups
+    home: Home
     indexes: Mapping[str, Index]
     """By kind."""
     visibility: Mapping[str, Visibility]
@@ -93,6 +96,7 @@ def published(
     by_url = {url_of(record): record for record in records}
     sources.site.preview = cache(partial(_card, by_url, relations.sentences))
 
+    edits = edits_of(sources.publication, records)
     indexes = {}
     for kind in sources.kinds:
         same = [record for record in records if record.kind.name == kind.name]
@@ -103,6 +107,7 @@ def published(
         loader,
         relations,
         groups_of(records),
+        home_of(records, relations, edits),
         indexes,
         *_reach(context),
         adjacent_documents(sources.documents, context.staged.titles),
