@@ -147,7 +147,8 @@ class ReadText:
 
         It is None where these lines divide a block, or the footnotes are those of more lines.
         """
-        if self.notes and any(block.last > last for block in self.blocks):
+        is_outside = any(block.first < first or block.last > last for block in self.blocks)
+        if self.notes and is_outside:
             return None
 
         first_block = bisect_right(self.blocks, first, key=lambda block: block.last)

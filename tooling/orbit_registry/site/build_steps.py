@@ -230,7 +230,7 @@ def _sources(
         release = None
 
     return SiteSources(
-        publication,
+        loader,
         documents,
         tuple(folders),
         user_config,

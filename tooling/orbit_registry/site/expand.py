@@ -146,7 +146,7 @@ def _write_draft(draft: Draft, frames: Frames, pages: PageCache, made: Made) -> 
     key = key_of(frames.of(draft.url).key, frames.base_url, draft.inputs)
     page = cache(draft.make)
     make = partial(_content, page, frames)
-    ids, targets, foreign, sections = pages.page(file_of(draft.url), key, make)
+    ids, targets, foreign, sections = pages.page(file_of(draft.url), key, make, draft.above)
     made.facts[draft.url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
     made.sections += (Section(*section) for section in sections)
 

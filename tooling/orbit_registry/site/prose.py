@@ -115,6 +115,8 @@ class TextPart:
     first: int
     last: int
     blocks: tuple[Block, ...]
+    borrowed: int = 0
+    """How many of its last lines are from elsewhere in its document: notes that it refers to."""
 
     @property
     def html(self) -> str:
@@ -127,7 +129,7 @@ class TextPart:
     def links(self) -> Iterator[Link]:
         """Its links and pictures."""
         for link in self.read.structure.links:
-            if self.first < link.position.line <= self.last:
+            if self.first < link.position.line <= self.last - self.borrowed:
                 yield link
 
 
@@ -139,6 +141,7 @@ def parsed(text: str) -> ReadText:
 
 def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
     """Return a text as it was parsed, as a part of its document, in which it begins at a line."""
+    borrowed = ""
     if document:
         read = parsed(document)
         last = first + text.count("\n") + 1
@@ -146,8 +149,19 @@ def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
         if blocks is not None:
             return TextPart(read, first, last, tuple(blocks))
 
-    read = parsed(text)
-    return TextPart(read, 0, len(read.structure.lines), (*read.blocks, *read.notes))
+        borrowed = _definitions_in(read, document, first, last)
+
+    read = parsed(text + borrowed)
+    lines = len(read.structure.lines)
+    return TextPart(read, 0, lines, (*read.blocks, *read.notes), borrowed.count("\n"))
+
+
+def _definitions_in(read: ReadText, document: str, first: int, last: int) -> str:
+    """Return the link definitions and footnotes of a document that are not between two lines."""
+    lines = document.split("\n")
+    stretches = [*read.definitions, *((note.first, note.last) for note in read.footnotes)]
+    outside = [each for each in stretches if not first <= each[0] < last]
+    return "".join(["\n\n" + "\n".join(lines[start:end]) for start, end in sorted(outside)])
 
 
 def render(

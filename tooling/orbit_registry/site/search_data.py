@@ -78,18 +78,19 @@ def sections_in(html: str, headings: Iterable[Heading], page: str, title: str) -
     """
     anchor = ""
     name: str | None = title
+    at = 0
     for heading in headings:
-        text, _, html = html.partition(f'<h{heading.level} id="{heading.id}"')
-        opening, _, html = html.partition(">")
-        _, _, below = html.partition(f"</h{heading.level}>")
+        start = html.find(f'<h{heading.level} id="{heading.id}"', at)
+        end = html.find(f"</h{heading.level}>", start)
         if name is not None:
-            yield Section(page, anchor, name, _plain(text))
+            yield Section(page, anchor, name, _plain(html[at:start]))
 
-        html, anchor = below, heading.id
+        opening = html[start : html.find(">", start)]
+        at, anchor = end + len("</h1>"), heading.id
         name = None if EXCLUDED in opening else heading.text
 
     if name is not None:
-        yield Section(page, anchor, name, _plain(html))
+        yield Section(page, anchor, name, _plain(html[at:]))
 
 
 def _plain(html: str) -> str:
