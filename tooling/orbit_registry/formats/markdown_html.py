@@ -14,7 +14,8 @@ from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from orbit_registry.formats.dialects import add_notes, common_markdown, container_parts
+from orbit_registry.formats.common_markdown import common_markdown
+from orbit_registry.formats.dialects import add_notes, container_parts
 from orbit_registry.formats.formulas import add_math
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,

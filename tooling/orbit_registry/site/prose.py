@@ -9,6 +9,7 @@ from html import escape, unescape
 from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.common_markdown import WIKI
 from orbit_registry.formats.markdown import Link, slug
 from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
@@ -44,9 +45,10 @@ _COMMIT = re.compile(r"(?<![\w/.#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}
 """What the id of a commit looks like: a word of digits and of letters up to f."""
 _ADDRESS = re.compile(
     r"https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
-    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})"
+    r"(?:(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})(?:#[\w-]{1,60})?"
+    r"|commit/(?P<commit>[0-9a-f]{7})[0-9a-f]{0,33})"
 )
-"""The address of an issue or a change."""
+"""The address of an issue, a change, a comment on one, or a commit."""
 _NAMED_BY_ADDRESS = re.compile(rf"(?<=>){_ADDRESS.pattern}(?=</a>)")
 _UNCHANGED = ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
 _AS_IS = {f"<{name}>" for name in _UNCHANGED} | {f"</{name}>" for name in _UNCHANGED}
@@ -177,13 +179,19 @@ def render(
 
 
 def short_name(address: str) -> str:
-    """Return an issue or a change as `owner/repo#147`; empty for another address."""
+    """Return an issue or a change as `owner/repo#147`, a commit as `owner/repo@1a2b3c4`; empty for
+    another address.
+    """
     match = _ADDRESS.fullmatch(address)
-    return f"{match['project']}#{match['number']}" if match else ""
+    if match is None:
+        return ""
+
+    mark, name = ("@", match["commit"]) if match["commit"] else ("#", match["number"])
+    return f"{match['project']}{mark}{name}"
 
 
 def _with_short_addresses(html: str) -> str:
-    if not any(kind in html for kind in ("/issues/", "/pull", "/merge_requests/")):
+    if not any(kind in html for kind in ("/issues/", "/pull", "/merge_requests/", "/commit/")):
         return html
 
     return _NAMED_BY_ADDRESS.sub(lambda match: short_name(match[0]), html)
@@ -361,6 +369,9 @@ def _opened(state: _State, tag: str) -> tuple[str, bool]:
         destination = _in_page(state, target)
     if destination.problem:
         state.broken["link", target] = destination
+
+    if destination.url is None and target.startswith(WIKI):
+        return "<span>", False
 
     if destination.url is None:
         key = "prose.dead" if destination.broken else "prose.file"
