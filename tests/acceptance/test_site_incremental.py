@@ -256,3 +256,31 @@ def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     }  # others only preview it
     pages = {f"adrs/ADR-000{number}/index.html" for number in range(1, 6)}  # all cite it
     assert changed == pages | lists | texts | {"adrs/index.md"}
+
+
+ENTRY_EDITS: tuple[tuple[Edit, set[str]], ...] = (
+    (put(r"(?s)(## ADR-0002.*?Good\.)", r"\1\n- New."), {"ADR-0002"}),
+    (put(r"(?s)(## ADR-0003.*?)\[dead\]\(gone.md\)", r"\1[dead][it]"), {"ADR-0003"}),
+    (more("\n[it]: 1_overview.md\n"), {"ADR-0003"}),
+    (put(r"(?s)(## ADR-0004.*?)work\.", r"\1work.[^1]"), {"ADR-0004"}),
+    (more("\n[^1]: By hand.\n"), {"ADR-0004"}),
+)
+"""Edits of a log, and whose pages say something else after each."""
+
+
+def test_an_edit_in_a_log_makes_the_pages_anew_that_say_something_else(tmp_path: Path) -> None:
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    for number, (edit, names) in enumerate(ENTRY_EDITS):
+        before = digest(out)
+        log = root / LOG
+        log.write_text(edit(log.read_text("utf-8")), "utf-8")
+        result, fresh = build(root, out), build(root, tmp_path / f"fresh-{number}")
+
+        after = digest(out)
+        texts = {path for path in after if path.startswith("adrs/ADR-") and path.endswith(".md")}
+        changed = {path for path in texts if before.get(path) != after[path]}
+        assert changed == {f"adrs/{name}/index.md" for name in names}
+        assert after == digest(fresh.out)
+        # Lines of findings below the edit are others, though their pages are not.
+        assert result.diagnostics == fresh.diagnostics

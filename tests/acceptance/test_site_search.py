@@ -28,7 +28,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.query import Query
 from orbit_registry.search.text import words
-from orbit_registry.search.texts import counts_of, texts_of
+from orbit_registry.search.texts import texts_of
 from orbit_registry.site.build import build_site
 from orbit_registry.site.config import overrides
 from orbit_registry.site.search_data import LONGEST_LEAD, lead, packed, titles
@@ -152,10 +152,7 @@ def real(shared: Shared, corpora: Path) -> Registry:
     def fill(folder: Path) -> None:
         registry = Registry.open(real_repository(corpora, folder))
         records = sorted(registry.records, key=lambda record: rank_order(record, half_life_days()))
-        counts = {
-            record.path: [packed(counts_of(text)) for text in texts_of(record)]
-            for record in records
-        }
+        counts = {record.path: [packed(text) for text in texts_of(record)] for record in records}
         write(folder, "box/index.html", EMPTY)
         write(folder, "box/search/titles.json", titles(records, registry.records.live_successors))
         write(folder, "box/search/words.json", words_of(records, counts, []))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.formats import yaml
-from orbit_registry.formats.dialects import common_markdown
+from orbit_registry.formats.common_markdown import common_markdown
 from orbit_registry.formats.markdown_html import render_html
 
 CASES = Path(__file__).parents[2] / "cases" / "dialects.yaml"
@@ -28,10 +28,18 @@ def test_lines_keep_their_numbers() -> None:
     assert len(common_markdown(text).split("\n")) == len(text.split("\n"))
 
 
-@pytest.mark.parametrize("mark", ["<A ", "<A a=", "<A/>", "`<A", ":::a\n", "!!! a\n", '=== "'])
+MARKS = (
+    *("<A ", "<A a=", "<A/>", "`<A", ":::a\n", "!!! a\n", '=== "', "[[a", "{% a", "{{< a", "{: a"),
+    *("> [!a", "```{note}\n", ":::{a", '<A a="b">', "](){.a", "*[a", "export const a"),
+)
+"""Beginnings that never end."""
+
+
+@pytest.mark.parametrize("mark", MARKS)
 def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
     started = time.process_time()
     common_markdown(mark * 5_000)
+    common_markdown("\n".join([mark * (4_000 // len(mark))] * 5))
     assert time.process_time() - started < 1
 
 

@@ -87,7 +87,7 @@ def wellbeing() -> str:
 
 def earlier_names() -> str:
     records = [_record(1, legacy_ids=["Z1", "Z2"]), _record(2, legacy_ids=["Z2"])]
-    return "".join(redirect_pages(records, None).values())
+    return "".join(page.html for page in redirect_pages(records, None).values())
 
 
 PAGES = {

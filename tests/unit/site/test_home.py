@@ -14,6 +14,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.home import (
     built_html,
+    decided,
     decided_html,
     event_of,
     lately,
@@ -100,7 +101,7 @@ def _undated(number: int, folder: str = "docs/adr", first_commit: str = "2026-11
 def test_a_decision_without_a_date_was_added_when_its_document_came_into_git() -> None:
     record = _undated(1)
     assert event_of(record, Relations([record]))[:3] == ("2026-11-30", "added", "")
-    html = decided_html([record], Relations([record]), "")
+    html = decided_html(decided([record]), [record], Relations([record]), "")
     assert '<time datetime="2026-11-30">first committed 2026-11-30</time>' in html
 
 
@@ -180,7 +181,7 @@ def test_decisions_are_listed_by_area() -> None:
     for number, record in enumerate(records):
         record.data["scope"] = {"tags": [f"t<{number % 3}>"]}
 
-    html = decided_html(records, Relations(records), "")
+    html = decided_html(decided(records), records, Relations(records), "")
     headings = re.findall(r'<h3 class="orbit-area"><a href="([^"]*)">([^<]*)</a>', html)
     assert [name for _, name in headings] == ["t&lt;1&gt;", "t&lt;0&gt;", "t&lt;2&gt;"]
     assert headings[1][0] == "adrs/?tag=t%3C0%3E"
@@ -198,7 +199,7 @@ def test_the_newest_decisions_come_first_also_without_an_area() -> None:
     for record in records[:5]:
         record.data["scope"] = {"tags": ["a" if record.id < "ADR-0003" else "b"]}
 
-    html = decided_html(records, Relations(records), "")
+    html = decided_html(decided(records), records, Relations(records), "")
     first, *areas = html.split('<h3 class="orbit-area">')
     assert "ADR-0007" in first
     assert "ADR-0006" in first
@@ -223,7 +224,7 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     records = [_record(number, date=f"2026-01-0{number}") for number in range(1, 9)]
     records.append(_record(9, date="2026-02-01", status="proposed"))
     sentences = {record.path: f"We do <{record.id}>." for record in records}
-    html = decided_html(records, Relations(records, sentences=sentences), "")
+    html = decided_html(decided(records), records, Relations(records, sentences=sentences), "")
     assert "We do &lt;ADR-0008&gt;." in html
     assert "ADR-0009" not in html
     assert "ADR-0002" not in html
@@ -232,13 +233,13 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
 
 def test_of_decisions_of_a_month_the_last_number_comes_first() -> None:
     records = [_record(1, date="2026-07-04"), _record(2, date="2026-07")]
-    html = decided_html(records, Relations(records), "")
+    html = decided_html(decided(records), records, Relations(records), "")
     assert html.index("ADR-0002") < html.index("ADR-0001")
 
 
 def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:
     records = [_record(1, status="unknown"), _record(2, status="proposed")]
-    html = decided_html(records, Relations(records), "")
+    html = decided_html(decided(records), records, Relations(records), "")
     assert "ADR-0001" in html
     assert "ADR-0002" not in html
 

@@ -292,3 +292,22 @@ def test_what_only_looks_like_it_is_text(text: str, forge_site: SiteMap) -> None
 
 def test_without_a_repository_numbers_are_text(site: SiteMap) -> None:
     assert "<a" not in shown("#12 GH-7 " + "1a" * 20, replace(site, forge=Forge(None, "main")))
+
+
+@pytest.mark.parametrize(
+    ("text", "href"),
+    [
+        ("[[4_decisions]]", "../4_decisions/"),
+        ("[[core/4_Decisions.md|the log]]", "../4_decisions/"),
+        ("[[ADR-0002]]", "../../../adrs/ADR-0002/"),
+        ("[[gone]]", None),
+    ],
+)
+def test_a_link_by_a_files_name_leads_to_its_page(
+    text: str, href: str | None, site: SiteMap
+) -> None:
+    prose = render(text, HERE, site)
+    assert prose.diagnostics == ()
+    assert "[[" not in prose.html
+    found = re.search(r'href="([^"]*)"', prose.html)
+    assert (found[1] if found else None) == href

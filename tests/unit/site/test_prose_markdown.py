@@ -34,6 +34,14 @@ CASES = (
     ("see `x ADR-0002`", "see `x ADR-0002`"),
     ("https://example.org/ADR-0002", "https://example.org/ADR-0002"),
     ("https://github.com/a/b/issues/7.", "[a/b#7](https://github.com/a/b/issues/7)."),
+    (
+        "https://github.com/a/b/commit/0123456789abcdef0123456789abcdef01234567",
+        "[a/b@0123456](https://github.com/a/b/commit/0123456789abcdef0123456789abcdef01234567)",
+    ),
+    (
+        "https://github.com/a/b/pull/7#issuecomment-9",
+        "[a/b#7](https://github.com/a/b/pull/7#issuecomment-9)",
+    ),
     # what a page does not show
     ("---\ntitle: t\n---\na", "a"),
     ("a <!-- hidden --> b", "a  b"),
@@ -42,6 +50,9 @@ CASES = (
     ("a\n\n[^x]: hidden", "a"),
     ("import X from 'x'\n\na", "a"),
     ("<Badge status={s} />\n\na", "a"),
+    ("[[gone]] and [[gone|words]]", "gone and words"),
+    ("> [!info]- Title\n> a", "> **Title**  \n> a"),
+    ("{% hint style='info' %}\na\n{% endhint %}", "> **Info**\n>\n> a"),
     # what must stay text
     ("<script>a</script>", "&lt;script&gt;a&lt;/script&gt;"),
     ("a <b>b</b> List<String>", "a <b>b</b> List&lt;String>"),
@@ -51,7 +62,10 @@ CASES = (
     ("<javascript:b>", "\\<javascript:b>"),
     ("a\x07b", "ab"),
     ('```py"><img src=x>\na\n```', "```py\na\n```"),
+    ('```python title="x"\na\n```', "```python\na\n```"),
     # what stays as it was written
+    ("```python\na\n```", "```python\na\n```"),
+    ("~~~ c++ \na\n~~~", "~~~ c++\na\n~~~"),
     ("- a\n  - b\n\n1. c", "- a\n  - b\n\n1. c"),
     ("| a | b |\n|---|---|\n| `c` | [d](gone.md) |", "| a | b |\n|---|---|\n| `c` | d |"),
     ("> [!NOTE]\n> a", "> [!NOTE]\n> a"),

@@ -1,17 +1,17 @@
-"""Markdown of other generators, for the pages of the site.
-
-Notes of MkDocs (`!!!`, `???`), containers of Docusaurus and VitePress (`:::`), tabs (`===`), and
-component tags become what a reader expects instead of literal text.
+"""Notes of other generators, for the pages of the site: those of MkDocs (`!!!`, `???`), and the
+containers of Docusaurus, VitePress, MyST and Quarto (`:::`).
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+from orbit_registry.formats.common_markdown import outside_fences
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-_FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})")
-_TAB = re.compile(r'^(?P<indent>[ \t>]*)===[!+]?[ \t]+(?P<title>".+")[ \t]*$')
-_ATTRIBUTE = r"(?:\s+[\w:.-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|\{[^<>]*\}))?)"
-_TAG = rf"</?[A-Z][\w.]{{0,60}}{_ATTRIBUTE}{{0,20}}\s*/?>"
-_COMPONENTS = re.compile(rf"^[ \t]*(?:{_TAG}[ \t]*)+$")
-"""A line of component tags alone: `<Badge status={status}></Badge>`, `<TabItem value="a">`."""
-_COMPONENT = re.compile(
-    rf"<[A-Z][\w.]{{0,60}}{_ATTRIBUTE}{{0,20}}\s*/>|<[A-Z][\w.]{{0,60}}{_ATTRIBUTE}{{1,20}}\s*>"
-    r"\s*</[A-Z][\w.]{0,60}>"
-)
-"""A component within a line. `List<String>` has no attribute and no end: it is text."""
-_IMPORT = re.compile(r"^import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*$")
-_SPAN = re.compile(r"(?<!`)(`++).+?(?<!`)\1(?!`)")
-_LONGEST_LINE = 4096  # longer lines are no tags
 _KINDS = {
     "abstract": "abstract",
     "bug": "bug",
@@ -55,8 +41,8 @@ _KINDS = {
 }
 """Kinds of notes, and the theme's admonitions; others look like a note."""
 _CONTAINER = re.compile(
-    r"\s*(?P<kind>[A-Za-z][\w-]{0,30})\s*(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?"
-    r"\s*(?P<title>.*?)\s*"
+    r"\s*(?:\{\.?(?:callout-)?(?P<named>[A-Za-z][\w-]{0,30})(?P<more>[^}]*)\}|(?P<kind>[A-Za-z][\w-]{0,30}))"
+    r"\s*(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?\s*(?P<title>.*?)\s*"
 )
 _COLONS = re.compile(r"(?P<colons>:{3,})(?P<params>[^:]?.*)")
 _MARKED_LINE = re.compile(
@@ -64,51 +50,6 @@ _MARKED_LINE = re.compile(
 )
 """A line that opens or closes a container, be it in a quote or in an item of a list."""
 _TITLE = re.compile(r"title=[\"']([^\"']*)[\"']")
-
-
-def common_markdown(text: str) -> str:
-    """Return a text without component tags, and with tabs as notes; its lines keep their
-    numbers, and code is left alone.
-    """
-    if "<" not in text and "===" not in text and "import" not in text:
-        return text
-
-    lines = text.split("\n")
-    for number, line in list(_outside_fences(lines)):
-        if len(line) <= _LONGEST_LINE:
-            lines[number] = _common_line(line)
-
-    return "\n".join(lines)
-
-
-def _outside_fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are in no block of code, each with its number."""
-    fence = ""
-    for number, line in enumerate(lines):
-        mark = _FENCE.match(line)
-        if mark is not None:
-            fence = "" if fence and mark["mark"].startswith(fence) else fence or mark["mark"]
-        elif not fence:
-            yield number, line
-
-
-def _common_line(line: str) -> str:
-    if line.startswith(("    ", "\t")) and not _TAB.match(line):
-        return line  # a block of code, or inside a list
-    if _COMPONENTS.match(line) or _IMPORT.match(line):
-        return ""
-    if tab := _TAB.match(line):
-        return f"{tab['indent']}!!! tab {tab['title']}"
-    if "<" not in line:
-        return line
-
-    parts = []
-    end = 0
-    for code in _SPAN.finditer(line):
-        parts += [_COMPONENT.sub("", line[end : code.start()]), code[0]]
-        end = code.end()
-
-    return "".join([*parts, _COMPONENT.sub("", line[end:])])
 
 
 def add_notes(markdown: MarkdownIt) -> None:
@@ -208,7 +149,7 @@ def _closings(text: str) -> Mapping[int, int]:
     """
     closings: dict[int, int] = {}
     open_ones: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by the depth of quotes
-    for number, line in _outside_fences(text.split("\n")):
+    for number, line in outside_fences(text.split("\n")):
         mark = _MARKED_LINE.fullmatch(line)
         if mark is None:
             continue
@@ -265,7 +206,8 @@ def container_parts(token: Token) -> tuple[str, str]:
     if parts is None:
         return "note", "Note"
 
-    kind = parts["kind"].lower()
-    attribute = _TITLE.search(parts["attributes"] or "")
+    kind = (parts["kind"] or parts["named"]).lower()
+    kind = "note" if kind == "admonition" else kind
+    attribute = _TITLE.search(parts["attributes"] or parts["more"] or "")
     title = parts["boxed"] or parts["title"] or (attribute[1] if attribute else "")
     return kind, title or kind.capitalize()

@@ -14,7 +14,8 @@ from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from orbit_registry.formats.dialects import add_notes, common_markdown, container_parts
+from orbit_registry.formats.common_markdown import common_markdown
+from orbit_registry.formats.dialects import add_notes, container_parts
 from orbit_registry.formats.formulas import add_math
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
@@ -147,7 +148,8 @@ class ReadText:
 
         It is None where these lines divide a block, or the footnotes are those of more lines.
         """
-        if self.notes and any(block.last > last for block in self.blocks):
+        is_outside = any(block.first < first or block.last > last for block in self.blocks)
+        if self.notes and is_outside:
             return None
 
         first_block = bisect_right(self.blocks, first, key=lambda block: block.last)

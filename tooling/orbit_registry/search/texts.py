@@ -103,10 +103,19 @@ def words_in(fields: Fields) -> TextWords:
 
 
 def _words_in(clean: Fields) -> TextWords:
+    counts, forms, names = terms_of(clean)
+    title, tags, body = [_run(text, counts) for text in clean]
+    return TextWords(counts, forms, f"{title}\n{tags}", body, names)
+
+
+def terms_of(fields: Fields) -> tuple[Counts, list[str], list[str]]:
+    """Return what each term of a text without secrets counts, the words whose term is another one,
+    and the names, as `TextWords` has them.
+    """
     counts: dict[str, int] = {}
     forms: list[str] = []
     names: list[str] = []
-    for word, count in counts_of(clean).items():
+    for word, count in counts_of(fields).items():
         if not count:
             names.append(word)
             continue
@@ -116,8 +125,7 @@ def _words_in(clean: Fields) -> TextWords:
         if term != word:
             forms.append(word)
 
-    title, tags, body = [_run(text, counts) for text in clean]
-    return TextWords(counts, forms, f"{title}\n{tags}", body, names)
+    return counts, forms, names
 
 
 def _run(text: str, terms: Counts) -> str:

@@ -101,7 +101,7 @@ def prepare(
         language.digest(),
     )
 
-    everything = free_of_secrets(collection.records)
+    everything = free_of_secrets(collection.records, registry.reading.without_secrets)
     records, user_files = _published(publication, everything, user_config)
     _refuse_inside(workspace, user_config, out)
     is_inside = out.is_relative_to(workspace.root) and out != workspace.root
@@ -230,7 +230,7 @@ def _sources(
         release = None
 
     return SiteSources(
-        publication,
+        loader,
         documents,
         tuple(folders),
         user_config,

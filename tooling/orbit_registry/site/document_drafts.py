@@ -45,7 +45,7 @@ def _document_page(data: Published, document: MirroredDocument, view: tuple[Any,
     sources, staged = data.context.sources, data.context.staged
     url, title = document.url, staged.titles[document.path]
     problems: list[Diagnostic] = []
-    text = published_text(sources.publication, document.path, problems) or ""
+    text = published_text(sources.loader, document.path, problems) or ""
     part = part_of(text)
     prose = document_prose(document, part, data.site)
     html = document_html(document, prose, title, data.site)

@@ -35,6 +35,7 @@ from orbit_registry.site.code import emoji
 from orbit_registry.site.filling import macros
 from orbit_registry.site.language import word
 from orbit_registry.site.markdown_words import escaped, inline, link
+from orbit_registry.site.memo import key_of
 from orbit_registry.site.prose import Prose, TextOrigin, TextPart, parsed, part_of, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
@@ -401,17 +402,28 @@ class ProseLoader:
         self.documents, self._problems = Documents(by_path), by_path.problems
         self._stamp = cache(self._stamp_of)  # records of one log share a file
 
+    def digest(self, record: Record, text: RecordText) -> str:
+        """Return a hash of all that a record says, `text` as its page has it; where that is in its
+        file does not count.
+        """
+        part, whole = text.part, self.with_full_prose(record).prose
+        html = [block.html for block in part.blocks]
+        problems = map(str, self.findings(record, ()))
+        return key_of(self._own_stamp(record), whole, text.text, text.path, html, *problems)
+
+    def _own_stamp(self, record: Record) -> str:
+        votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
+        voted = votes.sha256 if votes else ""
+        return f"{self.states[record.path].sha256} {voted} {len(record.votes)}"
+
     def stamp(self, record: Record) -> str:
-        """Return a text that changes when anything that a record says does:
+        """Return a text that changes when anything that a record says does, or its file:
         its fields, its votes, its prose.
         """
         if record.path in self._record_stamps:
             return self._record_stamps[record.path]
 
-        votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
-        stamp = (
-            f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
-        )
+        stamp = self._own_stamp(record)
         if not record.kind.in_record:
             source = record.source
             stamp = (

@@ -97,9 +97,9 @@ def expand(
         _write_page(page, ground.frames, pages, made)
 
     onward = redirect_pages(data.records, data.context.base_url, ground.policy.applied(HEAD)[0])
-    for url, html in onward.items():
+    for url, (html, targets) in onward.items():
         pages.out.write(file_of(url), html)
-        made.facts[url] = facts_of(html, url)
+        made.facts[url] = PageFacts(frozenset(), targets, ())
 
     _write_assets(data, pages, made, progress)
     # What a search finds is no page to list.
@@ -146,7 +146,7 @@ def _write_draft(draft: Draft, frames: Frames, pages: PageCache, made: Made) -> 
     key = key_of(frames.of(draft.url).key, frames.base_url, draft.inputs)
     page = cache(draft.make)
     make = partial(_content, page, frames)
-    ids, targets, foreign, sections = pages.page(file_of(draft.url), key, make)
+    ids, targets, foreign, sections = pages.page(file_of(draft.url), key, make, draft.above)
     made.facts[draft.url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
     made.sections += (Section(*section) for section in sections)
 

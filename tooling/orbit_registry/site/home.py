@@ -39,6 +39,15 @@ class Decided(NamedTuple):
     """How many decisions its area has."""
 
 
+class Home(NamedTuple):
+    """What the start page says, as HTML and as Markdown."""
+
+    decided: Sequence[Decided]
+    first: Sequence[Event]
+    """What happened lately, as far as it is shown at once."""
+    others: Sequence[Event]
+
+
 class Readme(NamedTuple):
     """What a README says of its project: its heading and its first sentence, "" for none."""
 
@@ -73,11 +82,20 @@ def _sentences(text: str) -> Iterator[str]:
         yield from sentences(paragraph)
 
 
-def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
-    """Return the newest decisions that were made, each with its sentence."""
+def home_of(records: Sequence[Record], relations: Relations, edits: Mapping[str, Edit]) -> Home:
+    """Return what the start page says of records; `edits` are by the record's path."""
+    return Home(decided(records), *lately(records, relations, edits))
+
+
+def decided_html(
+    made: Iterable[Decided], records: Iterable[Record], relations: Relations, page: str
+) -> str:
+    """Return the newest decisions that were made, each with its sentence, and how many of all
+    records are decisions.
+    """
     decisions = [record for record in records if record.kind.in_document]
     sections = []
-    for each in decided(decisions):
+    for each in made:
         rows = [_row(record, relations) for record in each.records]
         sections.append((each.area, _address(each.area, page), each.total, rows))
 

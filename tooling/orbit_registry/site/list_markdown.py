@@ -1,12 +1,10 @@
 """Pages that list records as Markdown: a line for each record, with what the page says of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
 from orbit_registry.model.record import Record
 from orbit_registry.site import console, health
 from orbit_registry.site.groups import tag_url
-from orbit_registry.site.home import decided, lately
 from orbit_registry.site.language import status_word, thing_of, things_of, word
 from orbit_registry.site.lists import Index
 from orbit_registry.site.map import related_edges, verb_within
@@ -84,18 +82,18 @@ def counts(data: Published, links: TwinLinks) -> str:
 def home(data: Published, links: TwinLinks) -> str:
     """Return the newest decisions, what happened lately, and the lists of records."""
     parts = []
-    made = decided(data.records)
-    if made:
+    if data.home.decided:
         parts.append(f"## {word('home.decided')}")
 
-    parts += [items(data, each.records, links) for each in made]
+    parts += [items(data, each.records, links) for each in data.home.decided]
 
     lines = []
-    for event in chain(*lately(data.records, data.relations, {})):
+    for event in (*data.home.first, *data.home.others):
         by = f" {word('record.by', name=escaped(event.person))}" if event.person else ""
         more = f" {word('event.more', n=event.others)}" if event.others else ""
+        about = f": {escaped(event.about)}" if event.about else ""
         which = record_link(event.record, links)
-        lines.append(f"- {event.day} {which}: {escaped(event.verb)}{more}{by}")
+        lines.append(f"- {event.day} {which}: {escaped(event.verb)}{more}{by}{about}")
 
     if lines:
         parts.append("\n".join([f"## {word('home.lately')}\n", *lines]))
@@ -115,11 +113,9 @@ def paths(data: Published, links: TwinLinks) -> str:
 def relations(data: Published, links: TwinLinks) -> str:
     """Return which record supersedes, names or cites which."""
     by_id = data.relations.by_id
-    lines = [
-        f"- {record_link(by_id[edge.source], links)} {verb_within(edge)} "
-        f"{record_link(by_id[edge.target], links)}"
-        for edge in related_edges([*by_id.values()], data.relations)
-    ]
+    named = {any_id: record_link(record, links) for any_id, record in by_id.items()}
+    edges = related_edges([*by_id.values()], data.relations)
+    lines = [f"- {named[edge.source]} {verb_within(edge)} {named[edge.target]}" for edge in edges]
     return "\n".join(lines)
 
 

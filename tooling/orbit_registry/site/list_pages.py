@@ -14,7 +14,7 @@ from orbit_registry.seams import load
 from orbit_registry.site import console, explorer, health, home, list_markdown, lists, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.curated import EmptyPage, extra_pages, pages_besides
-from orbit_registry.site.edits import built_from, edits_of
+from orbit_registry.site.edits import built_from
 from orbit_registry.site.filling import macros
 from orbit_registry.site.language import labels_of, word
 from orbit_registry.site.list_markdown import items
@@ -186,12 +186,10 @@ def _counts(data: Published, url: str) -> str:
 
 
 def _home_events(data: Published, url: str) -> str:
-    publication = data.context.sources.publication
-    edits = edits_of(publication, data.records)
-    decided = home.decided_html(data.records, data.relations, url)
-    lately = home.lately_html(*home.lately(data.records, data.relations, edits), url)
+    decided = home.decided_html(data.home.decided, data.records, data.relations, url)
+    lately = home.lately_html(data.home.first, data.home.others, url)
 
-    commit, day = built_from(publication)
+    commit, day = built_from(data.context.sources.publication)
     built = home.built_html(commit, day, data.site.forge.change(commit))
     return f'<div class="orbit-home">{decided}{lately}</div>{built}'
 

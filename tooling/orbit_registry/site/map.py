@@ -3,7 +3,7 @@ and as lists of links, without a script.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from orbit_registry.model.record import Record
@@ -43,7 +43,12 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     clusters = clusters_of(by_age, edges, areas)
     large = [cluster for cluster in clusters if len(cluster.records) >= FEWEST]
     small = (cluster.records for cluster in clusters if len(cluster.records) < FEWEST)
-    drawings = [(each, drawing(each.records[::-1], edges, PAGE)) for each in large]
+    by_id = _edges_by_id(edges)
+    drawings = []
+    for each in large:
+        near = chain.from_iterable([by_id[record.id] for record in each.records])
+        drawings.append((each, drawing(each.records[::-1], list(dict.fromkeys(near)), PAGE)))
+
     in_large = chain.from_iterable([each.records for each in large])
     drawn = {record.id for record in in_large}
     linked = set(chain.from_iterable(edge[:2] for edge in edges))
@@ -56,6 +61,16 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         joined=_joined(edges, relations),
         page=PAGE,
     )
+
+
+def _edges_by_id(edges: Iterable[Edge]) -> Mapping[str, list[Edge]]:
+    """Return the edges that begin or end at each record, by its id."""
+    by_id: dict[str, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        by_id[edge.source].append(edge)
+        by_id[edge.target].append(edge)
+
+    return by_id
 
 
 def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:

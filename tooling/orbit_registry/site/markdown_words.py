@@ -1,6 +1,7 @@
 """Words, links and code as Markdown, in which no text means more than itself."""
 
 import re
+from functools import lru_cache
 
 from orbit_registry.site.sanitize import MARKED
 
@@ -20,6 +21,7 @@ def escaped(text: str) -> str:
     return text if opening is None else f"{opening[0]}\\{text[opening.end() :]}"
 
 
+@lru_cache(maxsize=1 << 14)
 def inline(text: str) -> str:
     """Return one line of a record as Markdown, with code, strong text, and the words alone of
     links.

@@ -7,9 +7,10 @@ Rendering a record's page takes 2 to 3 ms, comparing its inputs 0.3 ms.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.site.output import Output
 from orbit_registry.site.sitemap import Question, SiteMap
@@ -25,6 +26,15 @@ def key_of(*parts: object) -> str:
 
 def _as_stored(value: list[Any]) -> list[Any]:
     return list(json.loads(json.dumps(value)))  # as the cache gives it back: tuples become lists
+
+
+def _below(problem: Diagnostic, above: int) -> Diagnostic:
+    position = problem.location.position
+    if position is None or not above:
+        return problem
+
+    location = replace(problem.location, position=Position(position.line + above, position.column))
+    return replace(problem, location=location)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +63,14 @@ class PageCache:
         )
         self._entries: dict[str, list[Any]] = {}
 
-    def page(self, path: str, inputs: object, make: Callable[[], Content | None]) -> Any:
+    def page(
+        self, path: str, inputs: object, make: Callable[[], Content | None], above: int = 0
+    ) -> Any:
         """Return the value of a file; write what `make` returns if its inputs, or the site map's
         answers, changed.
 
-        A file of which `make` returns None has no entry, and no value.
+        A file of which `make` returns None has no entry, and no value. What is wrong with it is
+        in a text that begins so many lines further down.
         """
         key, entry = key_of(inputs), self._stored.get(path)
         if entry is None or entry[:2] != [key, self._answers(entry[2])] or not self.out.keep(path):
@@ -70,7 +83,8 @@ class PageCache:
             entry = _as_stored([key, self._answers(questions), questions, content.value, problems])
 
         self._entries[path] = entry
-        self.diagnostics += map(row_reader(Diagnostic), entry[4])
+        read = row_reader(Diagnostic)
+        self.diagnostics += [_below(read(row), above) for row in entry[4]]
         return entry[3]
 
     def value(self, name: str, inputs: object, make: Callable[[], Any]) -> Any:

@@ -38,7 +38,7 @@ def own_twin(data: Published, url: str, sections: Sections) -> Content:
     """
     links = TwinLinks(url, data.context.base_url)
     path = data.origins[url].path if url in data.adopted else _source_of(data, url)
-    text = published_text(data.context.sources.publication, path, []) if path else None
+    text = published_text(data.loader, path, []) if path else None
     if text is None or path is None:
         return _searched(sections().get(url, ()), links)
 

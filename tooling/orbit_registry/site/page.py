@@ -44,3 +44,5 @@ class Draft:
     inputs: object
     """What JSON can hold; the page says nothing that does not follow from it."""
     make: Callable[[], SitePage]
+    above: int = 0
+    """The lines above its text in the file; they change where the page does not."""

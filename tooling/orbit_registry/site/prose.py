@@ -9,6 +9,7 @@ from html import escape, unescape
 from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.common_markdown import WIKI
 from orbit_registry.formats.markdown import Link, slug
 from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
@@ -44,9 +45,10 @@ _COMMIT = re.compile(r"(?<![\w/.#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}
 """What the id of a commit looks like: a word of digits and of letters up to f."""
 _ADDRESS = re.compile(
     r"https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
-    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})"
+    r"(?:(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})(?:#[\w-]{1,60})?"
+    r"|commit/(?P<commit>[0-9a-f]{7})[0-9a-f]{0,33})"
 )
-"""The address of an issue or a change."""
+"""The address of an issue, a change, a comment on one, or a commit."""
 _NAMED_BY_ADDRESS = re.compile(rf"(?<=>){_ADDRESS.pattern}(?=</a>)")
 _UNCHANGED = ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
 _AS_IS = {f"<{name}>" for name in _UNCHANGED} | {f"</{name}>" for name in _UNCHANGED}
@@ -115,6 +117,8 @@ class TextPart:
     first: int
     last: int
     blocks: tuple[Block, ...]
+    borrowed: int = 0
+    """How many of its last lines are from elsewhere in its document: notes that it refers to."""
 
     @property
     def html(self) -> str:
@@ -127,7 +131,7 @@ class TextPart:
     def links(self) -> Iterator[Link]:
         """Its links and pictures."""
         for link in self.read.structure.links:
-            if self.first < link.position.line <= self.last:
+            if self.first < link.position.line <= self.last - self.borrowed:
                 yield link
 
 
@@ -139,6 +143,7 @@ def parsed(text: str) -> ReadText:
 
 def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
     """Return a text as it was parsed, as a part of its document, in which it begins at a line."""
+    borrowed = ""
     if document:
         read = parsed(document)
         last = first + text.count("\n") + 1
@@ -146,8 +151,19 @@ def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
         if blocks is not None:
             return TextPart(read, first, last, tuple(blocks))
 
-    read = parsed(text)
-    return TextPart(read, 0, len(read.structure.lines), (*read.blocks, *read.notes))
+        borrowed = _definitions_in(read, document, first, last)
+
+    read = parsed(text + borrowed)
+    lines = len(read.structure.lines)
+    return TextPart(read, 0, lines, (*read.blocks, *read.notes), borrowed.count("\n"))
+
+
+def _definitions_in(read: ReadText, document: str, first: int, last: int) -> str:
+    """Return the link definitions and footnotes of a document that are not between two lines."""
+    lines = document.split("\n")
+    stretches = [*read.definitions, *((note.first, note.last) for note in read.footnotes)]
+    outside = [each for each in stretches if not first <= each[0] < last]
+    return "".join(["\n\n" + "\n".join(lines[start:end]) for start, end in sorted(outside)])
 
 
 def render(
@@ -163,13 +179,19 @@ def render(
 
 
 def short_name(address: str) -> str:
-    """Return an issue or a change as `owner/repo#147`; empty for another address."""
+    """Return an issue or a change as `owner/repo#147`, a commit as `owner/repo@1a2b3c4`; empty for
+    another address.
+    """
     match = _ADDRESS.fullmatch(address)
-    return f"{match['project']}#{match['number']}" if match else ""
+    if match is None:
+        return ""
+
+    mark, name = ("@", match["commit"]) if match["commit"] else ("#", match["number"])
+    return f"{match['project']}{mark}{name}"
 
 
 def _with_short_addresses(html: str) -> str:
-    if not any(kind in html for kind in ("/issues/", "/pull", "/merge_requests/")):
+    if not any(kind in html for kind in ("/issues/", "/pull", "/merge_requests/", "/commit/")):
         return html
 
     return _NAMED_BY_ADDRESS.sub(lambda match: short_name(match[0]), html)
@@ -347,6 +369,9 @@ def _opened(state: _State, tag: str) -> tuple[str, bool]:
         destination = _in_page(state, target)
     if destination.problem:
         state.broken["link", target] = destination
+
+    if destination.url is None and target.startswith(WIKI):
+        return "<span>", False
 
     if destination.url is None:
         key = "prose.dead" if destination.broken else "prose.file"

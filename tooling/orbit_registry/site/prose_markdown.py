@@ -33,7 +33,7 @@ _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,200})\]")
 _BARE = re.compile(r"(https?://[^\s<>]*[^\s<>.,:;!?)\"'*_]|www\.[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)")
 _NOTABLE = re.compile(r"[<@]|\]\(|\[\^|:(?=[a-z0-9_+/-])|www\.")
 """What tags, links, footnotes, addresses and emoji have; words without it stay as they are."""
-_FENCE = re.compile(r"([ \t>]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]{0,30})[^\r\n]+")
+_FENCE = re.compile(r"([ \t>]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]{0,30}+)[^\r\n]+")
 """The line that opens a block of code, if more than a language follows."""
 _BLANKS = re.compile(r"[ \t>]*")
 _MARKS = re.compile(r"!!!|\?\?\?|:::")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from orbit_registry.matching.routes import Routes
 from orbit_registry.matching.sync import inputs_of
@@ -15,8 +15,10 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.seams import load, targets
 from orbit_registry.site.documents import ProseLoader, adjacent_documents
+from orbit_registry.site.edits import edits_of
 from orbit_registry.site.explorer import unshown
 from orbit_registry.site.groups import Groups, groups_of
+from orbit_registry.site.home import Home, home_of
 from orbit_registry.site.lists import Index
 from orbit_registry.site.memo import PageCache
 from orbit_registry.site.mentions import citers_of, references_by
@@ -31,14 +33,29 @@ from orbit_registry.snapshot.rows import RouteRows, route_rows
 MOST_FILES = 20  # of those that a glob matches, on a record's page
 
 
+class Written(NamedTuple):
+    """What is known of a record's text while neither the record nor its file changes."""
+
+    digest: str
+    """A hash of the record and of all that its page says of the text: of an entry of a log it stays
+    when another one is edited.
+    """
+    above: int
+    """The lines above the text in its file, where findings count theirs from."""
+    references: References
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """The records of a site and what relates them; every page is made from this."""
 
     context: BuildContext
     loader: ProseLoader
+    written: Mapping[str, Written]
+    """By the record's path."""
     relations: Relations
     groups: Groups
+    home: Home
     indexes: Mapping[str, Index]
     """By kind."""
     visibility: Mapping[str, Visibility]
@@ -88,11 +105,14 @@ def published(
 ) -> Published:
     """Return what the pages of a staged site are made from; `pages` remembers what is costly."""
     sources, records = context.sources, context.records
-    loader = ProseLoader(sources.publication, context.registry.reading.states)
-    relations = _relations(context, loader, pages)
+    loader = sources.loader
+    site = sources.site
+    written = {record.path: _written(record, loader, site, pages) for record in records}
+    relations = _relations(context, written, pages)
     by_url = {url_of(record): record for record in records}
     sources.site.preview = cache(partial(_card, by_url, relations.sentences))
 
+    edits = edits_of(sources.publication, records)
     indexes = {}
     for kind in sources.kinds:
         same = [record for record in records if record.kind.name == kind.name]
@@ -101,8 +121,10 @@ def published(
     return Published(
         context,
         loader,
+        written,
         relations,
         groups_of(records),
+        home_of(records, relations, edits),
         indexes,
         *_reach(context),
         adjacent_documents(sources.documents, context.staged.titles),
@@ -141,12 +163,13 @@ def _card(by_url: Mapping[str, Record], sentences: Mapping[str, str], url: str) 
     return card_html(record, url, sentences.get(record.path, "")) if record else ""
 
 
-def _relations(context: BuildContext, loader: ProseLoader, pages: PageCache) -> Relations:
+def _relations(
+    context: BuildContext, written: Mapping[str, Written], pages: PageCache
+) -> Relations:
     records, site = context.records, context.sources.site
-    references = {record.path: _references(record, loader, site, pages) for record in records}
     citers = citers_of(
         records,
-        lambda record: references[record.path],
+        lambda record: written[record.path].references,
         context.citing,
         site,
         context.staged.titles,
@@ -159,16 +182,18 @@ def _relations(context: BuildContext, loader: ProseLoader, pages: PageCache) -> 
         citers=citers,
         matches=_matches(context, pages),
         checks=_checks(context),
-        sentences={path: names.sentence for path, names in references.items()},
+        sentences={path: text.references.sentence for path, text in written.items()},
     )
 
 
-def _references(record: Record, loader: ProseLoader, site: SiteMap, pages: PageCache) -> References:
-    def read() -> References:
+def _written(record: Record, loader: ProseLoader, site: SiteMap, pages: PageCache) -> Written:
+    def read() -> Written:
         text = loader.text(record)
-        return references_by(text, site.forms, line_of(record, text.text))
+        names = references_by(text, site.forms, line_of(record, text.text))
+        return Written(loader.digest(record, text), text.first_line - 1, names)
 
-    return References.from_row(pages.value(record.path, loader.stamp(record), read))
+    digest, above, row = pages.value(record.path, loader.stamp(record), read)
+    return Written(digest, above, References.from_row(row))
 
 
 def _matches(context: BuildContext, pages: PageCache) -> Mapping[str, FilesByGlob]:

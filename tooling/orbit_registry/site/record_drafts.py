@@ -26,14 +26,16 @@ def record_drafts(data: Published) -> Iterator[Draft]:
         if record.page is None:
             url = url_of(record)
             view = record_view(record, url, data.relations, data.site, data.groups)
-            inputs = [data.loader.stamp(record), view, data.context.sources.title]
-            yield Draft(url, inputs, partial(_record_page, data, record, view))
+            text = data.written[record.path]
+            inputs = [text.digest, view, data.context.sources.title]
+            make = partial(_record_page, data, record, view)
+            yield Draft(url, inputs, make, text.above)
 
 
 def _record_page(data: Published, record: Record, view: Mapping[str, Any]) -> SitePage:
     url = url_of(record)
     text = data.loader.text(record)
-    origin = TextOrigin(text.path, text.first_line, url, record.id)
+    origin = TextOrigin(text.path, 1, url, record.id)  # the draft has the lines above
     part = text.part
     prose = render(part, origin, data.site, top=2)
     links = TwinLinks(url, data.context.base_url)

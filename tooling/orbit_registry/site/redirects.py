@@ -3,9 +3,10 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from orbit_registry.model.record import Record
-from orbit_registry.site.filling import html_part
+from orbit_registry.site.filling import macros
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
@@ -19,9 +20,16 @@ which may be another site's.
 """
 
 
+class Redirect(NamedTuple):
+    """A redirect page, and the URLs of the pages that it leads to."""
+
+    html: str
+    targets: tuple[str, ...]
+
+
 def redirect_pages(
     records: Sequence[Record], base_url: str | None, head: str = HEAD
-) -> dict[str, str]:
+) -> dict[str, Redirect]:
     """Return a page for every legacy id, and for its last part where it has a namespace, by site
     URL.
 
@@ -76,15 +84,13 @@ def _extends_earlier_name(name: str, by_name: Mapping[str, Mapping[str, Record]]
 
 def _page(
     head: str, name: str, url: str, records: Sequence[Record], base_url: str | None = None
-) -> str:
+) -> Redirect:
     """Return the page at an earlier name of some records; with an address of the site it names
     that of the record.
     """
-    return html_part(
-        "redirect.html",
-        head=head,
-        name=name,
-        records=records,
-        canonical=f"{base_url.rstrip('/')}/{url_of(records[0])}" if base_url else "",
-        address=lambda record: relative(url, url_of(record)),
-    )
+    targets = tuple([url_of(record) for record in records])
+    canonical = f"{base_url.rstrip('/')}/{targets[0]}" if base_url else ""
+    addresses = [relative(url, target) for target in targets]
+    rows = [*zip(records, addresses, strict=True)]
+    html = str(macros("redirect.html").onward(head, name, canonical or addresses[0], rows))
+    return Redirect(html, targets)

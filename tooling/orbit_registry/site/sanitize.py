@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from itertools import chain
 from urllib.parse import urlsplit
@@ -103,6 +103,7 @@ def _cleaner() -> nh3.Cleaner:
     )
 
 
+@lru_cache(maxsize=1 << 14)
 def headline(text: str) -> str:
     """Return one line of a record as HTML: escaped, with code, strong text,
     and the words alone of links.
@@ -119,6 +120,7 @@ def headline(text: str) -> str:
     return MARKED.sub(html, escape(text, quote=False))
 
 
+@lru_cache(maxsize=1 << 14)  # a title is on the pages of all its neighbours
 def unmarked(text: str) -> str:
     """Return one line of a record as plain text, without the marks that `headline` draws."""
     return MARKED.sub(lambda marked: next(filter(None, marked.groups())), text)

@@ -9,7 +9,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL_DEPTHS, EmptyPage
-from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.documents import MirroredDocument, ProseLoader
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.snapshot.publication import Publication
@@ -20,7 +20,7 @@ from orbit_registry.workspace.workspace import Workspace
 class SiteSources:
     """What a site is staged from."""
 
-    publication: Publication
+    loader: ProseLoader
     documents: tuple[MirroredDocument, ...]
     folders: tuple[Path, ...]  # the folders that were searched for documents
     user_config: UserConfig | None
@@ -77,6 +77,11 @@ class SiteSources:
         """How deep pages are that the navigation may not name."""
         depths = {document.url.count("/") for document in self.documents}
         return sorted({*SHELL_DEPTHS, *depths} - {0})
+
+    @property
+    def publication(self) -> Publication:
+        """What readers may see."""
+        return self.loader.publication
 
     @property
     def workspace(self) -> Workspace:

@@ -25,6 +25,7 @@ from orbit_registry.site.curated import EmptyPage, navigation, shells, staged_pa
 from orbit_registry.site.documents import (
     UNREADABLE,
     MirroredDocument,
+    ProseLoader,
     search_words,
     title_of,
     with_record_slots,
@@ -171,7 +172,7 @@ def _heads(
 def _head(
     sources: SiteSources, document: MirroredDocument, problems: list[Diagnostic]
 ) -> list[str] | None:
-    text = published_text(sources.publication, document.path, problems)
+    text = published_text(sources.loader, document.path, problems)
     if text is None:
         return None
 
@@ -219,7 +220,7 @@ def _user_page(
         except UnicodeDecodeError:
             return Content(content)
 
-    text = published_text(sources.publication, path, problems)
+    text = published_text(sources.loader, path, problems)
     if text is None:
         return None
 
@@ -229,13 +230,18 @@ def _user_page(
     )
 
 
-def published_text(publication: Publication, path: str, problems: list[Diagnostic]) -> str | None:
+def published_text(loader: ProseLoader, path: str, problems: list[Diagnostic]) -> str | None:
     """Return the text of a file as readers may see it; None where they may see none of it, or where
     it can't be read, which is added to the problems.
     """
-    root = publication.workspace.root
+    document = loader.documents.by_path.get(path)
+    if document is not None:
+        return document.text
+
+    root = loader.root
     try:
-        return publication.document(path, read_text(inside(root, path), limit=DOCUMENT_LIMIT))
+        text = read_text(inside(root, path), limit=DOCUMENT_LIMIT)
+        return loader.publication.document(path, text)
     except OrbitError as error:
         message = error.message.replace(f"{root}{os.sep}", "")
         problems.append(Diagnostic(UNREADABLE, Severity.ERROR, message, Location(path), error.hint))

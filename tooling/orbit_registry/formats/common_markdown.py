@@ -1,0 +1,257 @@
+"""A text of another generator as Markdown that the parser of pages reads: each line is rewritten
+where it is, and code is left alone.
+
+Component tags and marks for a generator alone go; notes, tabs and links of other tools become
+those that the parser knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+WIKI = "#wiki:"
+"""Begins the target of a link that names a file and not where it is: `[[name]]`."""
+
+_FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})")
+_SPAN = re.compile(r"(?<!`)(`++).+?(?<!`)\1(?!`)")
+_LONGEST_LINE = 4096  # longer lines have no marks
+_TELLING = ("<", "===", "import", "export", "{", "[!", "[[", "[TOC]", "*[")
+"""What a text has in which a line may be rewritten."""
+_ATTRIBUTE = r"(?:\s+[\w:.-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|\{[^<>]*\}))?)"
+_NAME = r"[A-Z][\w.]{0,60}"
+_TAG = rf"</?{_NAME}{_ATTRIBUTE}{{0,20}}\s*/?>"
+
+
+class Rule(NamedTuple):
+    """What a line, or a part of one, is written as."""
+
+    pattern: re.Pattern[str]
+    written: str | Callable[[re.Match[str]], str]
+
+
+def _note(match: re.Match[str]) -> str:
+    """Return the opening of a container for the note of a template: its kind and its title."""
+    words = match["words"] or ""
+    named = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", words))
+    bare = re.findall(
+        r"(?<![=\w\"'])([A-Za-z]\w*)(?![\w=\"'])", re.sub(r"[\"'].*?[\"']", "", words)
+    )
+    quoted = re.search(r"(?<!=)[\"']([^\"']*)[\"']", words)
+    kind = named.get("style") or named.get("type") or named.get("color") or next(iter(bare), "")
+    title = named.get("title") or (quoted[1] if quoted else "")
+    name = match["name"].lower()
+    is_named = name in ("tab", "note", "tip", "info", "warning", "danger", "details")
+    return f"{match['indent']}::: {name if is_named else kind or 'note'} {title}".rstrip()
+
+
+def _callout(match: re.Match[str]) -> str:
+    """Return the title of a callout that forges do not know, as a line of its quote."""
+    kind, title = match["kind"], match["title"].strip()
+    if kind.upper() in _ALERTS and not match["fold"] and not title:
+        return match[0]
+
+    return f"{match['quote']}**{title or kind.capitalize()}**  "
+
+
+def _wiki(match: re.Match[str]) -> str:
+    """Return a link to a file by its name; of an embedded file its name alone."""
+    words = match["words"] or f"{match['name']}{match['anchor'] or ''}".replace("#", " § ")
+    return words if match["embeds"] else f"[{words}]({WIKI}{quote(match['name'])})"
+
+
+_ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
+_NOTES = "hint|notice|alert|callout|admonition|note|tip|info|warning|danger|details|tab"
+LINES = (
+    # <Badge status={status}></Badge>
+    Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*)+"), ""),
+    # import Tabs from "@theme/Tabs"; export const x = 1;
+    Rule(re.compile(r"import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*"), ""),
+    Rule(re.compile(r"export\s+(?:const|let|default)\s.{1,2000}[;})]\s*"), ""),
+    # {/* a comment */}
+    Rule(re.compile(r"[ \t]*\{/\*.*\*/\}[ \t]*"), ""),
+    # === "Tab"
+    Rule(
+        re.compile(r'(?P<indent>[ \t>]*)===[!+]?[ \t]+(?P<title>".+")[ \t]*'),
+        r"\g<indent>!!! tab \g<title>",
+    ),
+    # {% hint style="info" %} and {{< notice tip "Title" >}}, each with its end
+    Rule(re.compile(r"(?P<indent>[ \t>]*)\{%\s*end(?:hint|tab)\s*%\}[ \t]*"), r"\g<indent>:::"),
+    Rule(
+        re.compile(r"(?P<indent>[ \t>]*)\{%\s*(?P<name>hint|tab)\b(?P<words>.*?)%\}[ \t]*"), _note
+    ),
+    Rule(
+        re.compile(rf"(?P<indent>[ \t>]*)\{{\{{[<%]\s*/\s*(?:{_NOTES})\s*[%>]\}}\}}[ \t]*"),
+        r"\g<indent>:::",
+    ),
+    Rule(
+        re.compile(
+            rf"(?P<indent>[ \t>]*)\{{\{{[<%]\s*(?P<name>{_NOTES})\b"
+            r"(?P<words>[^/]*?)[%>]\}\}[ \t]*"
+        ),
+        _note,
+    ),
+    # {% include "x.md" %}, {{< toc >}}, {: .no_toc }, {:toc}: for a generator alone
+    Rule(re.compile(r"[ \t>]*(?:\{%[^{}%]{1,300}%\}[ \t]*)+"), ""),
+    Rule(re.compile(r"[ \t>]*(?:\{\{[<%][^{}]{1,300}[%>]\}\}[ \t]*)+"), ""),
+    Rule(re.compile(r"[ \t>]*\{:[^{}]{1,200}\}[ \t]*"), ""),
+    # [TOC], [[_TOC_]], [[toc]]
+    Rule(re.compile(r"\[TOC\]\s*|\[\[_?toc_?\]\]\s*", re.IGNORECASE), ""),
+    # *[ADR]: Architecture Decision Record
+    Rule(re.compile(r"\*\[[^\]\n]{1,60}\]:\s.*"), ""),
+    # > [!info]- Title
+    Rule(
+        re.compile(
+            r"(?P<quote>[ \t]*(?:>[ \t]?)+)\[!(?P<kind>[A-Za-z][\w-]{0,30})(?:\|[^\]]*)?\]"
+            r"(?P<fold>[-+]?)(?P<title>.*)"
+        ),
+        _callout,
+    ),
+)
+"""Whole lines; the first rule that fits counts."""
+PARTS = (
+    # <Badge a="b" />, <Tab title="One">first</Tab>; `List<String>` is text
+    Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}\s*/>"), ""),
+    Rule(
+        re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}\s*>(?P<inner>[^<>]*)</(?P=tag)>"),
+        r"\g<inner>",
+    ),
+    # [words]({{< ref "other.md" >}})
+    Rule(re.compile(r"\{\{[<%]\s*(?:rel)?ref\s+\"([^\"]{1,300})\"\s*[%>]\}\}"), r"\1"),
+    # [words](address){ .md-button width="300" }
+    Rule(
+        re.compile(
+            r"(?<=\))\{:?\s*(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
+            r"(?:\s+(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+)))*\s*\}"
+        ),
+        "",
+    ),
+    # [[name]], [[name#heading|words]], ![[picture.png]]
+    Rule(
+        re.compile(
+            r"(?<![\w\]])(?P<embeds>!?)\[\[(?P<name>[^\s\[\]|#^\\](?:[^\[\]|#^\\\n]{0,100}[^\s\[\]|#^\\])?)"
+            r"(?P<anchor>[#^][^\[\]|\n]{1,100})?(?:\\?\|(?P<words>[^\[\]|\n]{1,200}))?\]\]"
+        ),
+        _wiki,
+    ),
+)
+"""Parts of a line that are in no code; all that fit count."""
+
+
+def common_markdown(text: str) -> str:
+    """Return a text as common Markdown; its lines keep their numbers, and code is left alone."""
+    if not any(mark in text for mark in _TELLING):
+        return text
+
+    lines = text.split("\n")
+    _rewrite_directives(lines)
+    for number, line in list(outside_fences(lines)):
+        if len(line) <= _LONGEST_LINE and any(mark in line for mark in _TELLING):
+            lines[number] = _common_line(line)
+
+    return "\n".join(lines)
+
+
+def outside_fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are in no block of code, each with its number."""
+    fence = ""
+    for number, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark is not None:
+            fence = "" if fence and mark["mark"].startswith(fence) else fence or mark["mark"]
+        elif not fence:
+            yield number, line
+
+
+def _common_line(line: str) -> str:
+    is_indented = line.startswith(("    ", "\t"))
+    for rule in LINES:
+        # Indented it is a block of code, or inside a list: there tabs alone are read.
+        if is_indented and "===" not in line:
+            return line
+        if match := rule.pattern.fullmatch(line):
+            return (
+                match.expand(rule.written) if isinstance(rule.written, str) else rule.written(match)
+            )
+
+    parts = []
+    end = 0
+    for code in _SPAN.finditer(line):
+        parts += [_common_words(line[end : code.start()]), code[0]]
+        end = code.end()
+
+    return "".join([*parts, _common_words(line[end:])])
+
+
+def _common_words(text: str) -> str:
+    for rule in PARTS:
+        text = rule.pattern.sub(rule.written, text)
+
+    return text
+
+
+_DIRECTIVE = re.compile(
+    r"(?P<indent>[ \t>]*)(?P<mark>`{3,}|~{3,})\{(?P<name>[a-z][\w-]{0,30})\}(?P<title>.*)"
+)
+"""The opening of a directive: a block of code whose language is in braces."""
+_DIRECTIVES = frozenset(
+    (
+        "admonition",
+        "attention",
+        "caution",
+        "danger",
+        "dropdown",
+        "error",
+        "hint",
+        "important",
+        "note",
+        "seealso",
+        "tip",
+        "warning",
+    )
+)
+"""Those that are notes for readers."""
+_CODE = frozenset({"code", "code-block", "code-cell", "mermaid", "sourcecode"})
+_OPTION = re.compile(r"[ \t>]*:[a-z][\w-]*:.*")
+
+
+def _rewrite_directives(lines: list[str]) -> None:
+    """Write notes in place of the directives that are some, and blocks of code for those of
+    code.
+    """
+    mark = ""
+    opening: re.Match[str] | None = None
+    at = 0
+    for number, line in enumerate(lines):
+        fence = _FENCE.match(line)
+        if fence is None:
+            continue
+
+        if not mark:
+            mark, at = fence["mark"], number
+            opening = _DIRECTIVE.fullmatch(line)
+        elif fence["mark"].startswith(mark) and not line[fence.end() :].strip():
+            mark = ""
+            if opening is not None:
+                _rewrite_directive(lines, opening, at, number)
+
+
+def _rewrite_directive(lines: list[str], opening: re.Match[str], first: int, last: int) -> None:
+    name, title = opening["name"], opening["title"].strip()
+    indent, mark = opening["indent"], opening["mark"]
+    if name in _CODE:
+        language = title if name != "mermaid" else name
+        lines[first] = f"{indent}{mark}{language}"
+    elif name in _DIRECTIVES:
+        kind = "note" if name in ("admonition", "seealso") else name
+        kind = "details" if name == "dropdown" else kind
+        heading = "See also" if name == "seealso" else title
+        lines[first] = f"{indent}{':' * len(mark)}{kind} {heading}".rstrip()
+        lines[last] = f"{indent}{':' * len(mark)}"
+        for number in range(first + 1, last):
+            if not _OPTION.fullmatch(lines[number]):
+                break
+
+            lines[number] = indent.rstrip(" \t")
