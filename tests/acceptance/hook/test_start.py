@@ -11,6 +11,7 @@ from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write_learning
 
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.project import index_file
 from orbit_registry.hook.session import tokens
 
@@ -106,6 +107,29 @@ def test_a_late_index_delivers_what_an_edit_missed_once(
     assert ids(call("PreToolUse", **missed)) == []
     log = (crowded / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     assert json.loads(log[-2])["hits"] == [*expected, *own]
+
+
+def test_explain_says_that_the_last_call_found_no_index(
+    crowded: Path, call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(crowded)
+    edit_of_60 = {"tool_name": "Edit", "tool_input": {"file_path": "lib/60.py"}}
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+
+    said: list[bool] = []
+    for session, has_index in (("late", False), ("late", True), ("late", True)):
+        index.unlink(missing_ok=True)
+        if has_index:
+            index.write_bytes(content)
+
+        call("PreToolUse", session=session, **edit_of_60)
+        assert run(["explain", "lib/60.py"]) == 0
+        notes = capsys.readouterr().err
+        said.append("showed nothing: there was no index yet" in notes)
+
+    assert said == [True, False, False]
+    assert "showed nothing: the session has all that apply" in notes
 
 
 def test_an_index_that_is_lost_twice_delivers_twice(crowded: Path, call: Call) -> None:

@@ -536,13 +536,11 @@ def _log(counts: LogCounts, met: LogScan, log: str, installed: bool) -> Iterator
 
     unready = counts.skips["no index"]
     if unready > LATE_SHARE * counts.calls:
-        yield Finding(
-            "warning",
-            "log",
-            f"{unready} of {plural(counts.calls, 'call')} found no index",
-            log,
-            "orbit sync",
+        message = (
+            f"{unready} of {plural(counts.calls, 'call')} found no index, as in a new clone or "
+            "work tree; the next call of such a session shows what they missed"
         )
+        yield Finding("ok", "log", message, log)
 
 
 def _transcripts(
