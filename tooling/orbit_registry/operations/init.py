@@ -141,6 +141,7 @@ def refuse_outside_git(folder: Path) -> None:
     """
     root = folder.resolve()
     git = Git(root)
+    git.require_git()
     if git.top is not None or (root / ORBIT / "config.yaml").exists():
         return
 

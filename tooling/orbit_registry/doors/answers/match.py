@@ -319,6 +319,7 @@ def suggest(
 
     registry = call.registry
     registry.refresh()
+    call.workspace.git.require()
     chosen = {registry.collection.records.get(any_id).path for any_id in any_ids}
     if not any_ids:
         chosen = {each.path for each in registry.collection.records if wants_scope(each)}
