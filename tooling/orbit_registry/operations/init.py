@@ -55,6 +55,7 @@ from orbit_registry.workspace.workspace import (
     ORBIT,
     has_only_state,
     has_own_records,
+    not_a_folder,
     open_workspace,
     user_home,
 )
@@ -197,10 +198,7 @@ def setup_workspace(
     root = git.top or folder.resolve()
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
-        raise WorkspaceNotFoundError(
-            f"{orbit} is not a folder",
-            hint="move it away, then run `orbit init` again",
-        )
+        raise not_a_folder(orbit)
 
     config = orbit / "config.yaml"
     refuse_line_break(config)
