@@ -111,11 +111,7 @@ def replay_check(
     if since and not _is_date(since):
         raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
 
-    if workspace.git.head() is None:
-        raise UsageError(
-            "there is no commit to replay", hint="a replay reads the history that git has"
-        )
-
+    workspace.git.require_commit()
     if workspace.git.is_shallow:
         raise UsageError(
             "the clone is shallow, so its history says too little", hint="`git fetch --unshallow`"

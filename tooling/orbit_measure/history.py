@@ -401,8 +401,7 @@ def load_history(
 
 def _history_of_branch(workspace: Workspace, since: str | None) -> History:
     git = workspace.git
-    if git.head() is None:
-        raise UsageError("there is no commit here", hint="name a file of commits with --commits")
+    git.require_commit()
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
 

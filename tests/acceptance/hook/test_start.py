@@ -11,6 +11,7 @@ from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write_learning
 
+from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.project import index_file
 from orbit_registry.hook.session import tokens
 
@@ -73,6 +74,75 @@ def test_a_late_index_delivers_what_the_start_missed_once(
     assert ids(call(event, **fields))[: len(expected)] == expected
     assert ids(call(event, **fields)) == []
     assert ids(call("PreToolUse", session="early", **edit(crowded)))
+
+
+@pytest.mark.parametrize(
+    "missed",
+    [
+        {"tool_name": "Edit", "tool_input": {"file_path": "lib/60.py"}},
+        {"tool_name": "Write", "tool_input": {"file_path": "lib/60.py", "content": "x"}},
+        {"tool_name": "Read", "tool_input": {"file_path": "lib/a b%20.py"}},
+        {"tool_name": "Bash", "tool_input": {"command": "cat 'lib/a b%20.py'"}},
+    ],
+)
+def test_a_late_index_delivers_what_an_edit_missed_once(
+    crowded: Path, call: Call, missed: dict[str, Any]
+) -> None:
+    (crowded / "lib").mkdir(exist_ok=True)
+    (crowded / "lib/a b%20.py").touch()
+    write_learning(crowded, 91, scope={"paths": ["lib/a b%20.py"]})
+    bring_up_to_date(crowded)
+    expected = ids(call("PreToolUse", session="early", **missed))
+    assert len(expected) == 1
+    other = {"tool_name": "Read", "tool_input": {"file_path": "lib/61.py"}}
+    own = ids(call("PreToolUse", session="early", **other))
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+    index.unlink()
+
+    assert context(call("PreToolUse", **missed)) == ""
+    index.write_bytes(content)
+
+    assert ids(call("PreToolUse", **other)) == [*expected, *own]
+    assert ids(call("PreToolUse", **missed)) == []
+    log = (crowded / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(log[-2])["hits"] == [*expected, *own]
+
+
+def test_explain_says_that_the_last_call_found_no_index(
+    crowded: Path, call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(crowded)
+    edit_of_60 = {"tool_name": "Edit", "tool_input": {"file_path": "lib/60.py"}}
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+
+    said: list[bool] = []
+    for session, has_index in (("late", False), ("late", True), ("late", True)):
+        index.unlink(missing_ok=True)
+        if has_index:
+            index.write_bytes(content)
+
+        call("PreToolUse", session=session, **edit_of_60)
+        assert run(["explain", "lib/60.py"]) == 0
+        notes = capsys.readouterr().err
+        said.append("showed nothing: there was no index yet" in notes)
+
+    assert said == [True, False, False]
+    assert "showed nothing: the session has all that apply" in notes
+
+
+def test_an_index_that_is_lost_twice_delivers_twice(crowded: Path, call: Call) -> None:
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+    for number in (60, 62):
+        index.unlink()
+        missed = {"tool_name": "Edit", "tool_input": {"file_path": f"lib/{number}.py"}}
+        assert context(call("PreToolUse", **missed)) == ""
+
+        index.write_bytes(content)
+        other = {"tool_name": "Edit", "tool_input": {"file_path": f"lib/{number + 1}.py"}}
+        assert len(ids(call("PreToolUse", **other))) == 2
 
 
 def test_a_late_start_comes_before_the_records_of_the_call(crowded: Path, call: Call) -> None:

@@ -123,7 +123,7 @@ def test_a_replay_of_nothing_is_refused(root: Path, git: Any) -> None:
         replayed(root.parent / "shallow")
     decide(root, ADVICE, date="2000-01-01")
     git(root, "checkout", "-q", "--orphan", "none")
-    with pytest.raises(UsageError, match="no commit to replay"):
+    with pytest.raises(UsageError, match="no commit here yet"):
         replayed(root)
 
 

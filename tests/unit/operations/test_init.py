@@ -16,10 +16,12 @@ from orbit_registry.errors import (
 )
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import (
+    DRIVER,
     GITATTRIBUTES,
     GITIGNORE,
     ProjectFiles,
     SetupReport,
+    attributes,
     project_files,
     schema_texts,
     setup_workspace,
@@ -147,6 +149,29 @@ def test_the_style_of_a_repository_is_found(
     git(git_repo, "add", "-A")
 
     assert project_files(git_repo).adr == expected
+
+
+@pytest.mark.parametrize(
+    ("log", "other"),
+    [
+        ("docs/decisions.md", "docs/other.md"),
+        ("DECISIONS.md", "docs/DECISIONS.md"),
+        ("docs/my decisions.md", "docs/my/decisions.md"),
+        ("docs/[log] *.md", "docs/log.md"),
+        ('docs/the "log".md', "docs/the log.md"),
+        ("docs/решения.md", "docs/decisions.md"),
+        ("!log.md", "log.md"),
+    ],
+)
+def test_git_merges_the_one_log_by_entry_whatever_its_name(
+    git_repo: Path, git: Git, log: str, other: str
+) -> None:
+    lines = attributes(ProjectFiles({}), AdrConfig("file", "docs/adr", log=log))
+    write(git_repo, ".gitattributes", "".join(f"{line}\n" for line in lines))
+
+    answers = git(git_repo, "check-attr", "-z", "merge", "--", log, other).split("\0")
+
+    assert (answers[2], answers[5]) == (DRIVER, "unspecified")
 
 
 @pytest.mark.parametrize(

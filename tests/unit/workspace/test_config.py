@@ -97,6 +97,12 @@ MISTAKES = {
         "config.yaml:4:3: unknown field `stile`",
         "`style`",
     ),
+    "several mistakes, each with its line and its remedy": (
+        HEAD + "adr:\n  stile: log\ndesigns: docs\nduplicates: {error: 80}\n",
+        "config.yaml:4:3: unknown field `stile` (did you mean `style`?); line 5: unknown field "
+        "`designs` (did you mean `design`?); line 6: `duplicates.error` is 80",
+        "correct",
+    ),
     "a style nobody has": (
         HEAD + "adr: {style: wiki}\n",
         '`adr.style` is "wiki"',

@@ -1,13 +1,14 @@
 """Finding the workspace around a folder, and the user's own folders."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.files import write
+from tests.files import make_workspace, write
 
 from orbit_registry.errors import (
     ConfigError,
@@ -62,8 +63,35 @@ def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
         (tmp_path / "other").mkdir()
         orbit.symlink_to(tmp_path / ("other" if make == "link" else "nothing"))
 
-    with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
+    with pytest.raises(WorkspaceNotFoundError, match="is not a folder|is a link to"):
         find_workspace(tmp_path)
+
+
+def test_a_link_in_the_place_of_the_folder_is_named_with_what_to_type(tmp_path: Path) -> None:
+    make_workspace(tmp_path / "real records")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".orbit").symlink_to("../real records/.orbit")
+
+    with pytest.raises(WorkspaceNotFoundError, match="is a link to") as caught:
+        find_workspace(project)
+
+    commands = re.findall("`([^`]+)`", caught.value.hint or "")
+    for command in commands:
+        subprocess.run(["sh", "-c", command], cwd=project, check=True)
+    assert find_workspace(project).root == project
+
+
+def test_a_submodule_names_the_project_around_it(git_repo: Path) -> None:
+    make_workspace(git_repo)
+    inner = git_repo / "vendor/my lib"
+    inner.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(inner)], check=True)
+
+    with pytest.raises(WorkspaceNotFoundError) as caught:
+        find_workspace(inner)
+
+    assert f"{git_repo}, which has one: `orbit -C" in (caught.value.hint or "")
 
 
 def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from orbit_registry.checks.inputs import collect_inputs
 from orbit_registry.errors import RefusedError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.adoption import Order, backfill, plan, read
-from orbit_registry.repository.guard import refuse_for_agent, write_step
+from orbit_registry.repository.guard import refuse_for_agent, refuse_unmerged, write_step
 from orbit_registry.repository.writer import writing
+from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
@@ -67,21 +68,41 @@ def apply_fixes(
             if not changes or touched & {change.path for change in changes}:
                 continue
 
+            refusal = _refusal(workspace, changes)
+            if refusal:
+                applied.refused[diagnostic] = refusal
+                continue
+
+            announce(diagnostic, changes)
             try:
-                refuse_for_agent(workspace, changes)
-                announce(diagnostic, changes)
                 if not dry_run:
                     write_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
                     touched |= {change.path for change in changes}
+
                 applied.done.append(diagnostic)
             except RefusedError as error:
-                applied.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
+                applied.refused[diagnostic] = f"{error.message}; {error.hint}"
 
     unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
     if unrecorded:
         _adopt(workspace, unrecorded, applied, announce, dry_run=dry_run)
 
     return applied
+
+
+def _refusal(workspace: Workspace, changes: Sequence[FileChange]) -> str:
+    """Return why a fix must not be made, before it is announced; empty where it may be."""
+    try:
+        refuse_unmerged(workspace, changes)
+    except RefusedError as error:
+        return f"{error.message}; {error.hint}, then `orbit check --fix`"
+
+    try:
+        refuse_for_agent(workspace, changes)
+    except RefusedError as error:
+        return f"{error.message}; a person runs `orbit check --fix`"
+
+    return ""
 
 
 def _adopt(

@@ -146,6 +146,12 @@ def glob_hint(
         parent, _, name = parent.rpartition("/")
 
     inside = f"{parent}/" if parent else ""
+    if f"{inside}{name}" in files:
+        return (
+            f"git has `{inside}{name}` as a file or a submodule, and no files below it; an edit "
+            "in a submodule shows the record"
+        )
+
     near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
     if near:
         otherwise = f"did you mean `{inside}{near[0]}`?"

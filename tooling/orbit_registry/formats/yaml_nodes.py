@@ -240,6 +240,8 @@ def explain(text: str, message: str) -> Problem:
 
     if "duplicate entry" in message:
         return _explain_duplicate(text, message)
+    if "cannot start any token" in message:
+        return _explain_first_sign(text, _stated_position(text, message))
 
     position = _stated_position(text, message) if _PLACE.search(message) else place_of(text, ())
     detail = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
@@ -275,6 +277,17 @@ def _explain_duplicate(text: str, message: str) -> Problem:
     return Problem(MALFORMED, f"the key `{name}` appears twice", Position(1), hint)
 
 
+def _explain_first_sign(text: str, position: Position) -> Problem:
+    lines = text.split("\n")
+    line = lines[position.line - 1] if position.line <= len(lines) else ""
+    sign = line[position.column - 1 : position.column]
+    if sign == "\t":
+        return Problem(MALFORMED, _TAB, position, _SPACES)
+
+    detail = f"not valid YAML: a value can't begin with `{sign}`" if sign != "`" else _BACKTICK
+    return Problem(MALFORMED, detail, position, "put it in quotes")
+
+
 def _last_document(text: str, _: str) -> Position:
     marks = [match.start() for match in re.finditer(r"(?m)^---(?=\s|$)", text)]
     return position_at(text, marks[-1]) if marks else Position(1)
@@ -303,6 +316,8 @@ def _top(_text: str, _message: str) -> Position:
     return Position(1)
 
 
+_TAB, _SPACES = "not valid YAML: a tab is in the indentation", "indent with spaces"
+_BACKTICK = "not valid YAML: a value can't begin with a backtick"
 _EXPLANATIONS: Mapping[str, tuple[Callable[[str, str], Position], str, str]] = {
     "more than one document": (
         _last_document,
@@ -314,6 +329,7 @@ _EXPLANATIONS: Mapping[str, tuple[Callable[[str, str], Position], str, str]] = {
         "a control character is here",
         "remove it, or escape it in double quotes",
     ),
+    "found a tab character": (_stated_position, _TAB, _SPACES),
     "unhashable type": (_first_collection_key, "a key is a list or a mapping", "keys are texts"),
     "surrogates not allowed": (
         _top,

@@ -167,6 +167,7 @@ LONGEST_TEXT = 20_000  # characters of a command or prompt that are searched for
 LONGEST_PATCH = 5_000_000
 _APART = str.maketrans(dict.fromkeys("\t\r\n;|&<>()$`'\"=,{}[]、。，；：（）「」“”‘’", " "))
 _AROUND = ".,:;!?@*"
+_EAST_ASIAN = 0x2E80  # from which on letters are mostly Chinese, Japanese or Korean
 _HUNKS = (
     "*** Update File: ",
     "*** Add File: ",
@@ -270,6 +271,16 @@ def path_words(text: str) -> list[str]:
     return list(words)
 
 
+def _within_a_sentence(word: str) -> list[str]:
+    """Return the paths between Chinese, Japanese or Korean words, which no space sets apart."""
+    parts = "".join([sign if ord(sign) < _EAST_ASIAN else " " for sign in word]).split()
+    return [
+        part
+        for part in parts
+        if part != word and looks_like_path(part) and "/" not in (part[0], part[-1])
+    ]
+
+
 def _path_words(text: str) -> list[str]:
     words: dict[str, None] = {}
     for word in text.translate(_APART).split():
@@ -283,6 +294,8 @@ def _path_words(text: str) -> list[str]:
             words[name] = None
         elif has_path_sign and "://" not in name and not name.startswith("-"):
             words[name.partition("#")[0].partition("::")[0]] = None
+            if not name.isascii():
+                words |= dict.fromkeys(_within_a_sentence(name))
 
     for quotation in text.split('"')[1::2]:
         if " " in quotation and "/" in quotation and "\n" not in quotation:

@@ -23,7 +23,7 @@ from orbit_registry.hook.project import (
 )
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import error_matches, select
-from orbit_registry.hook.session import CAUGHT_UP, FAILED, FOLDER, LATE, SessionLog, tokens
+from orbit_registry.hook.session import FAILED, FOLDER, LATE, SessionLog, tokens
 from orbit_registry.model.reach import CODE, SESSION, TOOL
 
 TYPE_CHECKING = False
@@ -196,9 +196,7 @@ class HookCall:
 
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
-            if call.surface == SESSION and self.session_log is not None:
-                self.session_log.mark(LATE)
-
+            self._note_missed(call)
             return "", [index.reason]
 
         if call.can_show_message and index.unread:
@@ -210,7 +208,7 @@ class HookCall:
         if call.arguments:
             self._add_edit(root, call, index, context)
 
-        missed = self._missed_start(call, index)
+        missed = [] if call.surface == SESSION else self._missed(call, index)
         selection = select(index, context, self.session_log)
         if call.error:
             failed = [index.row(number).id for number, _ in error_matches(index, call.error)]
@@ -218,22 +216,44 @@ class HookCall:
 
         text = render(selection)
         event.set_selection(selection, tokens(text))
-        if missed is not None:
-            text = "\n".join(filter(None, (render(missed), text)))
-            event.add_selection(missed, tokens(text))
+        for earlier in reversed(missed):
+            text = "\n".join(filter(None, (render(earlier), text)))
+            event.add_selection(earlier, tokens(text))
 
         return text, index.behind()
 
-    def _missed_start(self, call: "Call", index: "Index") -> "Selection | None":
-        """Return what the session's start would have shown if there had been an index, once."""
-        session_log = self.session_log
-        if session_log is None or call.surface == SESSION or not session_log.is_begun():
-            return None
-        if not session_log.mark(CAUGHT_UP, only_after=LATE):
-            return None
+    def _note_missed(self, call: "Call") -> None:
+        """Note in the session what it did not get, so that its next call shows it."""
+        if self.session_log is None:
+            return
+        if call.surface == SESSION:
+            self.session_log.mark(LATE)
+        else:
+            self.session_log.note_missed(self.event.query)
 
-        context = Context(SESSION, self.event.at, agent=call.agent, project=working_project())
-        return select(index, context, session_log)
+    def _missed(self, call: "Call", index: "Index") -> "list[Selection]":
+        """Return, once, what the session would have been shown if there had been an index."""
+        session_log = self.session_log
+        if session_log is None or not session_log.is_begun():
+            return []
+
+        is_late, paths = session_log.take_missed()
+        project, at = working_project(), self.event.at
+        missed: list[Context] = []
+        if is_late:
+            missed.append(Context(SESSION, at, agent=call.agent, project=project))
+        if paths:
+            edits = Context(
+                TOOL,
+                at,
+                paths=paths,
+                agent=call.agent,
+                task_class=call.task_class,
+                project=project,
+            )
+            missed.append(edits)
+
+        return [select(index, context, session_log) for context in missed]
 
     def _add_edit(self, root: str, call: "Call", index: "Index", context: Context) -> None:
         """Add what a tool that writes or installs puts into the project."""

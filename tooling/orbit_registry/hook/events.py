@@ -23,7 +23,7 @@ FILES = ("events.4.jsonl", "events.3.jsonl", "events.2.jsonl", "events.1.jsonl",
 """The log, its oldest part first; events are appended to the last."""
 NAME = FILES[-1]
 FAULTS = {
-    "payload": "what came is not JSON object in UTF-8",
+    "payload": "what came is no JSON object in UTF-8",
     "ledger": "the session's log can't be written (is the disk full?), so nothing was shown",
     "index": "the push index is damaged",
 }

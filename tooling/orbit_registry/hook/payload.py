@@ -100,7 +100,7 @@ def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
 
 
 WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))
-_READING = "read notebookread read_file readfile view open read_many_files view_file"
+_READING = "read notebookread read_file readfile view open view_file"
 READING = frozenset(_READING.split())
 """Tools, in lower case, that name the file they write or read in a field."""
 

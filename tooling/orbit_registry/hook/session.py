@@ -37,7 +37,8 @@ LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
 
-LATE, CAUGHT_UP = "late", "caught-up"  # marks of a session that began without an index
+LATE, CAUGHT_UP = "late", "caught-up"
+"""Marks of a session: it began without an index; what it missed was shown."""
 FAILED, ASKED = "failed", "asked"
 """Marks of a session: a tool failed in it; the agent was asked for a note."""
 NAMEABLE = ("call cap", "session cap", "token cap", "version")
@@ -47,6 +48,8 @@ NAMEABLE = ("call cap", "session cap", "token cap", "version")
 _MARK = "="  # the time, in seconds since 1970, at which the ids were forgotten
 _WORD = "-"  # a mark of the session
 _NAMED = "+"  # an id whose title alone was shown
+_MISSED = "@"  # a path that a call was about when there was no index
+MOST_MISSED, LONGEST_MISSED = 20, 400  # paths of a call, and characters of one
 
 
 def safe_name(name: str) -> str:
@@ -112,6 +115,41 @@ class SessionLog:
                 self._write(f"{_WORD}{word}\n")
 
             return is_new
+        finally:
+            self.end()
+
+    def note_missed(self, paths: "Iterable[str]") -> None:
+        """Note the paths of a call that found no index."""
+        lines: list[str] = []
+        for path in paths:
+            line = path.replace("%", "%25").replace(" ", "%20")
+            if len(line) <= LONGEST_MISSED and line.split() == [line]:
+                lines.append(f"{_MISSED}{line}\n")
+
+        if lines:
+            try:
+                self._lines()
+                self._write("".join(lines[:MOST_MISSED]))
+            finally:
+                self.end()
+
+    def take_missed(self) -> tuple[bool, list[str]]:
+        """Return, once, whether the session began without an index, and the paths of calls that
+        found none.
+        """
+        try:
+            lines = self._lines()
+            mark = f"{_WORD}{CAUGHT_UP}"
+            while mark in lines:
+                del lines[: lines.index(mark) + 1]
+
+            is_late = f"{_WORD}{LATE}" in lines
+            missed = dict.fromkeys([line[1:] for line in lines if line[0] == _MISSED])
+            if is_late or missed:
+                self._write(f"{mark}\n")
+
+            paths = [path.replace("%20", " ").replace("%25", "%") for path in missed]
+            return is_late, paths[-MOST_MISSED:]
         finally:
             self.end()
 

@@ -49,6 +49,8 @@ _SEARCHES_WORDS = (
     "file_search codebase_search rg search"
 )
 SEARCHES = frozenset(_SEARCHES_WORDS.split())
+_GLOB_MARKS = "*?[{"
+MANY_FILES = frozenset(("read_many_files",))
 ADDING = frozenset(("install", "i", "add", "get", "require"))
 """Words after a program that installs packages."""
 DEEPEST, MOST_VALUES = 8, 500
@@ -99,6 +101,11 @@ def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
 
         return
 
+    if name in MANY_FILES:
+        call.paths += [path for path in _included(arguments) if path not in call.paths]
+        call.reads = call.paths
+        return
+
     patch = "" if name in SHELLS else _patch_in(arguments)
     if name in WRITES or patch:
         call.arguments = arguments
@@ -111,6 +118,22 @@ def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
     elif commands and (name in SHELLS or not call.paths):
         call.folder = calls.resolve_path(call.folder, folder)
         _take_command(call, commands[0])
+
+
+def _included(arguments: "Payload") -> list[str]:
+    """Return the files that a tool includes by name, and the folders of its globs."""
+    globs = arguments.get("include")
+    texts = globs if isinstance(globs, list) else [globs]
+    names = [text for text in texts[: calls.MOST_PATHS] if isinstance(text, str)]
+
+    paths: list[str] = []
+    for name in names:
+        is_glob = any(mark in name for mark in _GLOB_MARKS)
+        path = _below(name) if is_glob else name
+        if path:
+            paths.append(path)
+
+    return paths
 
 
 def _patch_in(arguments: "Payload") -> str:
@@ -202,7 +225,7 @@ def _take_word(call: calls.Call, word: str) -> None:
 
 def _below(pattern: str) -> str:
     """Return the folder, with a slash, that holds everything a glob matches; empty without one."""
-    positions = [at for mark in "*?[{" if (at := pattern.find(mark)) >= 0]
+    positions = [at for mark in _GLOB_MARKS if (at := pattern.find(mark)) >= 0]
     if positions:
         return pattern[: pattern.rfind("/", 0, min(positions)) + 1]
 

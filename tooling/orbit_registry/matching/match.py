@@ -357,12 +357,9 @@ class Coverage:
 
 def coverage(workspace: Workspace) -> Coverage:
     """Return the coverage of the tracked files, those of the registry itself left out."""
+    workspace.git.require()
     index = current_index(workspace)
-    files = workspace.git.tracked()
-    if files is None:
-        hint = "run it in a work tree of git: it asks about tracked files"
-        raise GitError("there is no git repository here", hint=hint)
-
+    files = workspace.git.tracked() or ()
     ids: dict[int, str] = {}
     scoped: dict[str, int] = {}
     broad: list[str] = []

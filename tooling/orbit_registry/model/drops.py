@@ -10,7 +10,7 @@ from orbit_registry.model.reach import (
 )
 
 DROPS = {
-    "untrusted": "the default branch has another version of it",
+    "untrusted": "the default branch does not have it, or has another version of it",
     "expired": "its time is over",
     "stale": "it may be out of date, and a line that says so would not help",
     "gone": "its file is gone since the last sync",

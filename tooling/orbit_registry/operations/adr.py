@@ -12,9 +12,9 @@ from typing import Any
 
 from orbit_registry.errors import (
     InvalidRecordError,
+    OrbitError,
     RefusedError,
     UsageError,
-    WriteError,
     did_you_mean,
     plural,
 )
@@ -156,7 +156,7 @@ def add_adr(
 
             try:
                 write_step(workspace, "adr-add", changes, author=author)
-            except WriteError:
+            except OrbitError:
                 release(workspace, kind, allocation.id)
                 raise
 

@@ -240,7 +240,8 @@ def config_changes(
 
     changes: list[str] = []
     if log:
-        changes.append(f"adr.log is {json.dumps(log)}: new decisions become entries of it")
+        entries = "new decisions become entries of it; `orbit init` lets git merge them"
+        changes.append(f"adr.log is {json.dumps(log)}: {entries}")
 
     if home:
         way = "new decisions go to the folder of the others"

@@ -55,6 +55,7 @@ from orbit_registry.workspace.workspace import (
     ORBIT,
     has_only_state,
     has_own_records,
+    not_a_folder,
     open_workspace,
     user_home,
 )
@@ -64,7 +65,8 @@ GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 OWN_GITIGNORE = ("/state/", ".tmp-*")
 """The same from within `.orbit/`, where there is no repository yet whose file it could be."""
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union",)
-LOG_ATTRIBUTES = (f"**/{LOG_NAME} merge={DRIVER}",)  # added where decisions are entries of logs
+_LOGS_OF_FEATURES = f"**/{LOG_NAME} merge={DRIVER}"
+_ODD_IN_ATTRIBUTES = re.compile(r'[\s\[\]*"\\]')
 CI_FILES = (
     ".github/workflows/",
     ".gitlab-ci.yml",
@@ -140,6 +142,7 @@ def refuse_outside_git(folder: Path) -> None:
     """
     root = folder.resolve()
     git = Git(root)
+    git.require_git()
     if git.top is not None or (root / ORBIT / "config.yaml").exists():
         return
 
@@ -195,10 +198,7 @@ def setup_workspace(
     root = git.top or folder.resolve()
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
-        raise WorkspaceNotFoundError(
-            f"{orbit} is not a folder",
-            hint="move it away, then run `orbit init` again",
-        )
+        raise not_a_folder(orbit)
 
     config = orbit / "config.yaml"
     refuse_line_break(config)
@@ -263,10 +263,28 @@ def has_logs(files: ProjectFiles, adr: AdrConfig) -> bool:
 
 def attributes(files: ProjectFiles, adr: AdrConfig) -> tuple[str, ...]:
     """Return the lines of `.gitattributes` that a repository needs."""
-    if has_logs(files, adr):
-        return (*GITATTRIBUTES, *LOG_ATTRIBUTES)
+    lines = list(GITATTRIBUTES)
+    if files.logs or adr.style == "log":
+        lines.append(_LOGS_OF_FEATURES)
 
-    return GITATTRIBUTES
+    if adr.log:
+        lines.append(main_log_attribute(adr.log))
+
+    return tuple(lines)
+
+
+def log_attributes(adr: AdrConfig) -> tuple[str, ...]:
+    """Return every line that may name the merge driver."""
+    of_main_log = (main_log_attribute(adr.log),) if adr.log else ()
+    return (_LOGS_OF_FEATURES, *of_main_log)
+
+
+def main_log_attribute(log: str) -> str:
+    """Return the line that names the merge driver for the one log of a configuration.
+
+    A character that a pattern would have to escape is any character here.
+    """
+    return f"/{_ODD_IN_ATTRIBUTES.sub('?', log)} merge={DRIVER}"
 
 
 def offer_driver(git: Git, *, dry_run: bool = False) -> bool:

@@ -38,6 +38,7 @@ BY_A_PERSON = (
 )
 REVOKE = "revoke it, take it out of the text, then try again"
 UPDATE = "fleet-update"  # name of the one step that writes inherited records
+_CONFLICT = "\n<<<<<<< "  # with which a part begins that git could not merge
 _LISTED = 3
 LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record
 AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
@@ -59,6 +60,7 @@ def write_step(
     if name != UPDATE:
         refuse_inherited(workspace, *(change.path for change in step_changes))
 
+    refuse_unmerged(workspace, step_changes)
     refuse_for_agent(workspace, step_changes, author=author)
 
     if not taken_over:
@@ -69,6 +71,17 @@ def write_step(
         refuse_secrets_in(step_changes, existing_secrets)
 
     apply_step(workspace, name, step_changes)
+
+
+def refuse_unmerged(workspace: Workspace, changes: Iterable[FileChange]) -> None:
+    """Raise where a merge has left both sides in a file: what is added now is of neither."""
+    marked = (change.path for change in changes if _CONFLICT in f"\n{change.before or ''}")
+    for path in marked:
+        if workspace.git.ask("ls-files", "-u", "--", f":(literal){path}"):
+            raise RefusedError(
+                f"{path} is in conflict, and a merge left both sides in it; nothing was written",
+                hint="`orbit resolve` repairs it; or choose in the file, then `git add` it",
+            )
 
 
 def refuse_inherited(workspace: Workspace, *paths: str) -> None:

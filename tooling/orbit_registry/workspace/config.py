@@ -373,14 +373,31 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     problems = [] if _is_plain(data) else config_schema().problems(data)
     problems = problems or [*_publish_problems(_section(data), kinds), *_extends_problems(data)]
     if problems:
-        position = position_of(text, problems[0].pointer)
-        message = "; ".join(dict.fromkeys(problem.message for problem in problems))
-        raise ConfigError(
-            f"{path}:{position.line}:{position.column}: {message}",
-            hint=problems[0].hint or _CORRECT,
-        )
+        raise _problems_of(path, text, problems)
 
     return config_of(data)
+
+
+def _problems_of(path: Path, text: str, problems: Iterable[SchemaProblem]) -> ConfigError:
+    """Return the error that names each setting that can't be used, with its line and its remedy."""
+    by_message = {problem.message: problem for problem in problems}
+    placed = [(position_of(text, problem.pointer), problem) for problem in by_message.values()]
+    placed.sort(key=lambda each: (each[0].line, each[0].column))
+
+    position, first = placed[0]
+    message = f"{path}:{position.line}:{position.column}: {first.message}"
+    if len(placed) == 1:
+        return ConfigError(message, hint=first.hint or _CORRECT)
+
+    message += _remedy(first)
+    for position, problem in placed[1:]:
+        message += f"; line {position.line}: {problem.message}{_remedy(problem)}"
+
+    return ConfigError(message, hint=_CORRECT)
+
+
+def _remedy(problem: SchemaProblem) -> str:
+    return f" ({problem.hint})" if problem.hint else ""
 
 
 def _is_plain(data: Mapping[str, Any]) -> bool:

@@ -389,16 +389,25 @@ class Git:
         """Say whether the clone is shallow."""
         return self.ask("rev-parse", "--is-shallow-repository") == "true"
 
+    def require_git(self) -> None:
+        """Refuse a machine without git, and a repository that git does not read for this user.
+
+        Raises:
+            GitError: It is so.
+        """
+        if self.is_refused:
+            raise GitError(REFUSED, hint=how_to_allow(self))
+        if self.top is None:
+            _run_git(["--version"], self.folder)  # fails where there is no git
+
     def require(self) -> None:
         """Refuse a folder that is in no repository.
 
         Raises:
             GitError: There is no repository, or git can't read it.
         """
-        if self.is_refused:
-            raise GitError(REFUSED, hint=how_to_allow(self))
+        self.require_git()
         if self.top is None:
-            _run_git(["--version"], self.folder)  # fails where there is no git
             hint = "run it in a work tree of git, or make one: `git init`"
             raise GitError("there is no git repository here", hint=hint)
 
@@ -427,6 +436,17 @@ class Git:
         raise UnreadableHeadError(
             "HEAD can't be read: the commit that it names is not in the repository", hint=hint
         )
+
+    def require_commit(self) -> None:
+        """Refuse a repository without a commit.
+
+        Raises:
+            GitError: There is no repository, or git can't read it.
+            UsageError: There is no commit in it.
+        """
+        self.require()
+        if self.head() is None:
+            raise self.names_no_commit("HEAD")
 
     def commit(self, revision: str) -> str | None:
         """Return the hash of the commit that a revision names: a branch before a tag of its name,

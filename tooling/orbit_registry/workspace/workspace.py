@@ -4,6 +4,7 @@ the user's own folders.
 
 import hashlib
 import os
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -293,9 +294,7 @@ def find_workspace(start: Path) -> Workspace:
 
         orbit = folder / ORBIT
         if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
-            raise WorkspaceNotFoundError(
-                f"{orbit} is not a folder", hint="move it away, then run `orbit init`"
-            )
+            raise not_a_folder(orbit)
 
         if orbit.is_dir():
             return open_workspace(folder)
@@ -307,6 +306,21 @@ def find_workspace(start: Path) -> Workspace:
     )
 
 
+def not_a_folder(orbit: Path) -> WorkspaceNotFoundError:
+    """Return the error about a file or a link in the place of `.orbit/`."""
+    start_over = "move it away, then run `orbit init`"
+    if not orbit.is_symlink():
+        return WorkspaceNotFoundError(f"{orbit} is not a folder", hint=start_over)
+
+    target = orbit.readlink()
+    if orbit.is_dir():
+        name = shlex.quote(str(target))
+        start_over = f"put the folder itself there: `rm {ORBIT}`, then `mv {name} {ORBIT}`"
+
+    message = f"{orbit} is a link to {target}, and no link is followed there"
+    return WorkspaceNotFoundError(message, hint=start_over)
+
+
 def _elsewhere(start: Path) -> str:
     """Return what to do where a folder has no records: its commit may be older than they are, as
     that of another work tree, or a sparse checkout leaves them out.
@@ -314,6 +328,13 @@ def _elsewhere(start: Path) -> str:
     top = Git(start).top if start.is_dir() else None
     if top is None:
         return "run `orbit init` first"
+
+    outer = _workspace_above(top)
+    if outer is not None:
+        return (
+            f"{top} is a repository inside {outer}, which has one: `orbit -C "
+            f"{shlex.quote(str(outer))} …`; or run `orbit init` for its own records"
+        )
 
     git = Git(top)
     if _has_records(git, "HEAD"):
@@ -325,6 +346,19 @@ def _elsewhere(start: Path) -> str:
         return f"`{name}` has one, and this commit has none: `git merge {name}` brings it"
 
     return "run `orbit init` first"
+
+
+def _workspace_above(top: Path) -> Path | None:
+    """Return the project around the repository of a submodule, whose records are of its files."""
+    for folder in top.parents:
+        if folder == user_home():
+            return None
+        if (folder / ORBIT / "config.yaml").is_file():
+            return folder
+        if (folder / ".git").exists():
+            return None
+
+    return None
 
 
 def _has_records(git: Git, revision: str) -> bool:

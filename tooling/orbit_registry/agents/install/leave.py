@@ -24,7 +24,7 @@ from orbit_registry.agents.install.install import (
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.exchange.exporters import plugin, rules
 from orbit_registry.hook.project import index_file
-from orbit_registry.operations.init import DRIVER, GITATTRIBUTES, GITIGNORE, LOG_ATTRIBUTES
+from orbit_registry.operations.init import DRIVER, GITATTRIBUTES, GITIGNORE, log_attributes
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import MARK
 from orbit_registry.workspace import trusted_commands
@@ -217,7 +217,7 @@ class _Plan:
             revoke = partial(trusted_commands.revoke, self.workspace)
             self.add("what `orbit trust` allowed here", "", revoke)
 
-        lines: tuple[str, ...] = LOG_ATTRIBUTES
+        lines = log_attributes(self.workspace.config.adr)
         if records:
             lines += GITATTRIBUTES
             self._lines_of(".gitignore", GITIGNORE)

@@ -13,7 +13,7 @@ from orbit_registry.agents.install.install import HookState
 from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.arguments import Form
 from orbit_registry.doors.answers.call import Call, note
-from orbit_registry.doors.answers.notes import overlooked_notes
+from orbit_registry.doors.answers.notes import off_notes, overlooked_notes
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError, listed
 from orbit_registry.exchange.exporters import plugin
@@ -99,7 +99,8 @@ def install(
         lines.append(f"try it: `{following[0]}`")
 
     data = hooks[0] if agent is not None else {"hooks": hooks}
-    return Answer(data, lines, following, [*_path_notes(hooks)])
+    off = off_notes(installation.status(root, names))
+    return Answer(data, lines, following, [*_path_notes(hooks), *off])
 
 
 def _installed(
@@ -305,8 +306,11 @@ def hook_test(
         lines.append("  no edit of a file here shows a record")
         lines += _silent_lines(result.reasons)
 
-    overlooked = [] if result.text else overlooked_notes(call.registry)
-    return Answer(result.as_data(), lines, notes=overlooked, ok=not result.problems)
+    notes = off_notes(states)
+    if not result.text:
+        notes += overlooked_notes(call.registry)
+
+    return Answer(result.as_data(), lines, notes=notes, ok=not result.problems)
 
 
 def _silent_lines(reasons: Mapping[str, str]) -> list[str]:

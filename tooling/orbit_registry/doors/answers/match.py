@@ -17,7 +17,7 @@ from orbit_registry.doors.answers.notes import (
     unknown_notes,
     visibility_of,
 )
-from orbit_registry.doors.answers.path_notes import path_notes
+from orbit_registry.doors.answers.path_notes import call_notes, path_notes
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.blocks import Block, rendered
 from orbit_registry.errors import UsageError, plural
@@ -200,7 +200,7 @@ def explain(call: Call, name: str, project: str = "") -> Answer:
         lines.append(f"    {verdict.way}: {entry['said']}{cause}")
 
     if any(verdict.as_data()["pushed"] for verdict in verdicts):
-        notes += hook_notes(registry)
+        notes += [*hook_notes(registry), *call_notes(registry, path)]
     if not verdicts:
         lines.append("no record applies")
         notes += overlooked_notes(registry)
@@ -319,6 +319,7 @@ def suggest(
 
     registry = call.registry
     registry.refresh()
+    call.workspace.git.require()
     chosen = {registry.collection.records.get(any_id).path for any_id in any_ids}
     if not any_ids:
         chosen = {each.path for each in registry.collection.records if wants_scope(each)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 
 if TYPE_CHECKING:
+    from orbit_registry.agents.install.install import HookState
     from orbit_registry.checks.scopes import Unmatched
     from orbit_registry.matching.visibility import Visibility
 
@@ -58,15 +59,24 @@ def hook_notes(registry: Registry) -> list[str]:
     from orbit_registry.agents.install.install import status
 
     states = status(registry.workspace.root)
-    off = [state for state in states if state.off]
+    off = off_notes(states)
     if off:
-        title = off[0].agent.title
-        return [note(f"{title} runs no hook: {off[0].off} is in {off[0].path}")]
+        return off
     if any(state.installed for state in states):
         return []
 
     remedy = "`orbit hook install AGENT`"
     return [note(f"no hook is installed here, so no edit of an agent shows a record: {remedy}")]
+
+
+def off_notes(states: Iterable[HookState]) -> list[str]:
+    """Return which setting keeps an agent from running hooks, the first of them."""
+    for state in states:
+        if state.off:
+            title, remedy = state.agent.title, f"remove {state.off} there"
+            return [note(f"{title} runs no hook: {state.off} is in {state.path}; {remedy}")]
+
+    return []
 
 
 def overlooked_notes(registry: Registry) -> list[str]:

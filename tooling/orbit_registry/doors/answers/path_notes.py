@@ -1,17 +1,25 @@
-"""Notes on a path that a person asks about: what else it is called, and what leads to no record."""
+"""Notes on a path that a person asks about: what else it is called, what leads to no record, and
+why an agent was shown none.
+"""
 
 from __future__ import annotations
 
 import os
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.doors.answers.call import note
+from orbit_registry.hook.events import RETRIEVAL
 from orbit_registry.hook.other_paths import paths_of
+from orbit_registry.model.reach import SKIPS, TRIAL
+from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.files import is_there
 
 if TYPE_CHECKING:
     from orbit_registry.registry import Registry
+    from orbit_registry.workspace.event_log import LoggedEvent
 
 
 def path_notes(registry: Registry, name: str, path: str) -> list[str]:
@@ -24,7 +32,7 @@ def path_notes(registry: Registry, name: str, path: str) -> list[str]:
     written = Path(os.path.normpath(Path.cwd() / name))
     if not written.is_relative_to(root):
         notes.append(note(f"{name} is {path} of this project: its records are shown there too"))
-    elif written != root / path.rstrip("/"):
+    elif "\\" not in name and written != root / path.rstrip("/"):
         words = f"{name} is {path} by a link of a folder"
         notes.append(note(f"{words}: an edit shows the records of either path"))
 
@@ -40,6 +48,27 @@ def path_notes(registry: Registry, name: str, path: str) -> list[str]:
         notes.append(note(words))
 
     return notes
+
+
+def call_notes(registry: Registry, path: str) -> list[str]:
+    """Return why the last call of an agent about a file showed nothing, if it did not."""
+    now = time.time()
+    files = log_files(registry.workspace.state)
+    last: LoggedEvent | None = None
+    for event in logged_events(files, now, LogScan()):
+        is_of_agent = event.surface.startswith("hook:") and not event.session.startswith(TRIAL)
+        if is_of_agent and event.kind == RETRIEVAL and path in event.paths:
+            last = event
+
+    if last is None or last.shown or last.skip_reason not in SKIPS:
+        return []
+
+    moment = datetime.fromtimestamp(last.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    reason = SKIPS[last.skip_reason]
+    if last.skip_reason == "no index":
+        reason = "there was no index yet; the next call of its session shows what it missed"
+
+    return [note(f"an agent's last call about {path}, {moment}, showed nothing: {reason}")]
 
 
 def _no_file(registry: Registry, name: str, path: str) -> str:

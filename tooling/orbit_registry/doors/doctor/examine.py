@@ -24,7 +24,7 @@ from orbit_registry.agents.transcripts import (
 from orbit_registry.checks.review.review import approval_command, by_evidence, queue, without_status
 from orbit_registry.doors.doctor.log_counts import LogCounts, counts_of
 from orbit_registry.doors.render.records import unread_text
-from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
+from orbit_registry.errors import GitError, GitStoppedError, OrbitError, listed, plural
 from orbit_registry.hook.events import FAULTS
 from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.matching.index import MISSING, Index, NoIndex, open_index
@@ -196,6 +196,12 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         return
 
     if top is None:
+        try:
+            git.require_git()
+        except GitError as error:
+            yield Finding("problem", "git", error.message, str(workspace.root), error.hint)
+            return
+
         message = "no git repository: nothing is reviewed, and no glob is wide"
         yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
@@ -536,13 +542,11 @@ def _log(counts: LogCounts, met: LogScan, log: str, installed: bool) -> Iterator
 
     unready = counts.skips["no index"]
     if unready > LATE_SHARE * counts.calls:
-        yield Finding(
-            "warning",
-            "log",
-            f"{unready} of {plural(counts.calls, 'call')} found no index",
-            log,
-            "orbit sync",
+        message = (
+            f"{unready} of {plural(counts.calls, 'call')} found no index, as in a new clone or "
+            "work tree; the next call of such a session shows what they missed"
         )
+        yield Finding("ok", "log", message, log)
 
 
 def _transcripts(

@@ -97,6 +97,7 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
                 hint="write @account, @organisation/team or an e-mail address",
             )
 
+    workspace.git.require_git()
     top = workspace.git.top
     if top is None:
         raise GitError(
