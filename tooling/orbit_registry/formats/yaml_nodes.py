@@ -221,7 +221,7 @@ def refuse_growth(text: str, allowed: int) -> None:
             if total > allowed:
                 raise YamlProblemError(_problem_at(event, *_GROWTH))
     except YAMLError:
-        return  # whoever reads the text says what is wrong
+        return  # the reader says what is wrong
 
 
 def _opening(text: str, start: int) -> int:
