@@ -2,8 +2,7 @@
 line.
 """
 
-import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
@@ -12,7 +11,7 @@ from orbit_registry.formats.images import commands_in, images_in, is_dockerfile
 from orbit_registry.formats.manifests import (
     ManifestError,
     dependencies,
-    files_named,
+    files_included,
     is_manifest,
     is_requirements,
     script_dependencies,
@@ -71,8 +70,8 @@ def added_names(
     requirements = {
         path for path in (*files, *all_changed) if is_requirements(path) and not _is_left_out(path)
     }
-    included = _included(requirements, read_now)
-    included_before = _included(requirements, read_before)
+    included = files_included(requirements, read_now)
+    included_before = files_included(requirements, read_before)
 
     # A file that is named only now adds all that it has.
     candidates = {path for path in all_changed if path in included or not _is_left_out(path)}
@@ -109,30 +108,6 @@ def added_names(
                 added.append(AddedName(name, path, line))
 
     return Added(tuple(added), tuple(unread), left_out)
-
-
-def _included(
-    requirements: Collection[str], read: Callable[[Iterable[str]], Mapping[str, str]]
-) -> frozenset[str]:
-    """Return the files that requirements name, and those that these name in turn."""
-    included: set[str] = set()
-    seen: set[str] = set()
-    waiting = {*requirements}
-    while waiting:
-        seen |= waiting
-        includes: set[str] = set()
-        for path, text in read(sorted(waiting)).items():
-            folder = posixpath.dirname(path)
-            includes.update(
-                posixpath.normpath(posixpath.join(folder, name)) for name in files_named(text)
-            )
-
-        # Files outside of the project are not of this change.
-        includes = {path for path in includes if not path.startswith(("/", "../"))} - {".", ".."}
-        included |= includes
-        waiting = includes - seen
-
-    return frozenset(included)
 
 
 def _is_declaration(path: str) -> bool:

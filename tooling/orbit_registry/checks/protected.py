@@ -17,6 +17,7 @@ from typing import Any
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_groups, owner_sections
+from orbit_registry.formats.manifests import is_requirements
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import table_of
 from orbit_registry.model.freshness import fingerprint_inputs, freshness_fields
@@ -24,14 +25,17 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
+from orbit_registry.repository.package_sources import is_installer
 from orbit_registry.repository.policy import (
     ATTRIBUTES,
+    LISTS,
     Policy,
     is_within,
     record_at,
+    same_name,
     setting_of,
 )
-from orbit_registry.repository.starters import is_starter
+from orbit_registry.repository.starters import is_starter, runs_first
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
@@ -266,10 +270,10 @@ def _lines_of(content: bytes | None) -> list[str]:
 
 def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:
     """Yield the files that are Orbit's on another file system, or in another folder."""
-    changed_here = [path for path in sorted(changed) if f"{ORBIT}/" in path.casefold()]
-    by_case = Counter(map(str.casefold, head.git.files_at("HEAD", ORBIT))) if changed_here else {}
+    changed_here = [path for path in sorted(changed) if f"{ORBIT}/" in same_name(path)]
+    by_case = Counter(map(same_name, head.git.files_at("HEAD", ORBIT))) if changed_here else {}
     for path in changed_here:
-        lower = path.casefold()
+        lower = same_name(path)
         is_ours = path.startswith(f"{ORBIT}/")
         is_twin = is_ours and by_case.get(lower, 0) > 1
         if is_twin or (not is_ours and lower.startswith(f"{ORBIT}/")):
@@ -283,18 +287,43 @@ def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> It
 
 def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:
     """Yield the files that start Orbit, and no longer do or otherwise."""
-    for path in filter(is_starter, sorted(changed)):
+    included = dict(_included(head, changed))
+    for path in sorted({*filter(is_starter, changed), *included}):
+        subject = Subject(path, (path, *included.get(path, ())), _files_state)
         before, after = policy.starts(path), head.starts(path)
         if before.starting and not after.starting:
-            yield Change(f"this change takes Orbit out of {path}", _file(path))
+            yield Change(f"this change takes Orbit out of {path}", subject)
         elif after.is_weaker(before):
-            yield Change(f"this change alters how {path} starts Orbit", _file(path))
+            yield Change(f"this change alters how {path} starts Orbit", subject)
+        elif is_installer(path) and before.around != after.around:
+            yield Change(f"this change alters where packages come from: {path}", subject)
+
+    for path in filter(runs_first, sorted(changed)):
+        is_new = policy.git.read(policy.commit, path) is None
+        if is_new and head.git.read("HEAD", path) is not None:
+            message = f"this change brings {path}, which Python may run before Orbit"
+            yield Change(message, _file(path))
+
+
+def _included(head: Policy, changed: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield requirements that name changed files, each with these."""
+    if not any(path.endswith(LISTS) for path in changed):
+        return
+
+    for path in filter(is_requirements, head.git.files_at("HEAD", ".")):
+        files = head.included([path]).intersection(changed)
+        if files:
+            yield path, sorted(files)
 
 
 _HIDING = re.compile(
     r"-diff|binary|-?merge(?:=(?!text$).*)?|filter=.*|linguist-generated(?:=true)?"
+    r"|working-tree-encoding=.*"
 )
 """An attribute by which a forge folds a file away, or git merges or stores it otherwise."""
+
+
+_MACRO = "[attr]"
 
 
 def _attributes(
@@ -309,8 +338,8 @@ def _attributes(
         start = f"{folder}/" if folder else ""
         paths = [record.path for record in records if record.path.startswith(start)]
         names = [name.removeprefix(start) for name in paths]
-        before = list(_words_of_lines(policy.git.read(policy.commit, path)))
-        for words in _words_of_lines(head.git.read("HEAD", path)):
+        before = list(_attribute_lines(policy.git.read(policy.commit, path)))
+        for words in _attribute_lines(head.git.read("HEAD", path)):
             pattern, *attributes = words
             if words in before or not any(map(_HIDING.fullmatch, attributes)):
                 continue
@@ -324,10 +353,20 @@ def _attributes(
                 break
 
 
-def _words_of_lines(content: bytes | None) -> Iterator[list[str]]:
+def _attribute_lines(content: bytes | None) -> Iterator[list[str]]:
+    """Yield the words of each line, those of its macros too: `[attr]hidden -diff`."""
+    macros: dict[str, list[str]] = {}
     for line in (content or b"").decode("utf-8", "replace").splitlines():
-        if words := line.split():
-            yield words
+        words = line.split()
+        if not words:
+            continue
+
+        pattern, attributes = words[0], words[1:]
+        more = list(chain.from_iterable(macros.get(word, ()) for word in attributes))
+        if pattern.startswith(_MACRO):
+            macros[pattern.removeprefix(_MACRO)] = [*attributes, *more]
+        else:
+            yield [pattern, *attributes, *more]
 
 
 def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:

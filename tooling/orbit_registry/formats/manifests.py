@@ -7,11 +7,12 @@ Everything that asks what a project depends on reads it here. A new manifest is 
 import ast
 import configparser
 import json
+import posixpath
 import re
 import tomllib
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -210,7 +211,7 @@ _FROZEN = re.compile(r"(?i)#.*added by pip freeze")
 def _requirements(text: str) -> _Names:
     """Yield the lines of requirements; those that a program worked out are indirect."""
     group = "indirect" if _COMPILED.search(text) else ""
-    for line, first in _joined(text):
+    for line, first in joined_lines(text):
         if _FROZEN.match(line):
             group = "indirect"
 
@@ -230,7 +231,7 @@ def _constraints(text: str) -> _Names:
         yield row._replace(group="indirect")
 
 
-def _joined(text: str) -> Iterator[tuple[str, str]]:
+def joined_lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of requirements as pip joins them, each with its first line in the text."""
     parts: list[str] = []
     first = ""
@@ -252,9 +253,9 @@ def _joined(text: str) -> Iterator[tuple[str, str]]:
         yield "".join(parts), first
 
 
-def files_named(text: str) -> Iterator[str]:
+def _files_named(text: str) -> Iterator[str]:
     """Yield the files that requirements name by `-r` and `-c`, as they are written."""
-    for line, _ in _joined(text):
+    for line, _ in joined_lines(text):
         if not line.lstrip().startswith("-"):
             continue
 
@@ -262,6 +263,32 @@ def files_named(text: str) -> Iterator[str]:
             file = match["quoted"] or match["plain"]
             if "://" not in file:
                 yield file
+
+
+def files_included(
+    requirements: Collection[str], read: Callable[[Iterable[str]], Mapping[str, str]]
+) -> frozenset[str]:
+    """Return the files that requirements name, and those that these name in turn; `read` returns
+    the texts of files.
+    """
+    included: set[str] = set()
+    seen: set[str] = set()
+    waiting = {*requirements}
+    while waiting:
+        seen |= waiting
+        includes: set[str] = set()
+        for path, text in read(sorted(waiting)).items():
+            folder = posixpath.dirname(path)
+            includes.update(
+                posixpath.normpath(posixpath.join(folder, name)) for name in _files_named(text)
+            )
+
+        # Files outside of the project are not of this change.
+        includes = {path for path in includes if not path.startswith(("/", "../"))} - {".", ".."}
+        included |= includes
+        waiting = includes - seen
+
+    return frozenset(included)
 
 
 _INCLUDED = re.compile(

@@ -18,6 +18,9 @@ from orbit_registry.formats.position import Pointer, Position, YamlProblemError,
 Data = Mapping[str, object]
 
 _MANY = 1_000  # opening brackets above which the nesting of a text is checked
+_MOST_COPIED = 5_000_000  # characters that a text may have with its aliases written out
+_ANCHOR = re.compile(r"(?:^|[\s\[{,])&([^\s,\[\]{}]+)")
+_ALIAS = re.compile(r"(?:^|[\s\[{,])\*([^\s*,\[\]{}]+)")
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
@@ -58,6 +61,11 @@ def load(text: str) -> object:
 
         refuse_depth(text, _MANY)
 
+    if "*" in text and "&" in text and _has_alias(text):
+        from orbit_registry.formats.yaml_nodes import refuse_growth
+
+        refuse_growth(text, _MOST_COPIED)
+
     try:
         value: object = reader.loads(text)
     except ValueError as error:
@@ -72,6 +80,11 @@ def load(text: str) -> object:
         raise YamlProblemError(explain_beyond_json(text, pointer))
 
     return value
+
+
+def _has_alias(text: str) -> bool:
+    """Say whether a text may have an alias, and not only words between stars."""
+    return not set(_ALIAS.findall(text)).isdisjoint(_ANCHOR.findall(text))
 
 
 def table_of(module: str, name: str) -> Any:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from ruamel.yaml import YAML, tokens
+from ruamel.yaml import YAML, events, tokens
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -129,7 +129,7 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
     return _start_of(marked) if marked is not None else Position(1)
 
 
-def _start_of(node: Node | tokens.Token) -> Position:
+def _start_of(node: Node | tokens.Token | events.Event) -> Position:
     mark = node.start_mark
     return Position(mark.line + 1, mark.column + 1)
 
@@ -193,6 +193,37 @@ def refuse_depth(text: str, allowed: int) -> None:
             raise YamlProblemError(problem) from None
 
 
+def refuse_growth(text: str, allowed: int) -> None:
+    """Raise if a text has more than `allowed` characters with its aliases written out.
+
+    ryaml counts the values that aliases copy, and not how long each is.
+    """
+    if len(text) > LONGEST:
+        raise YamlProblemError(Problem(MALFORMED, _GROWTH[0], Position(1), _GROWTH[1]))
+
+    sizes: dict[str | None, int] = {}
+    starts: list[tuple[str | None, int]] = []
+    total = 0
+    try:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            before = total
+            if isinstance(event, events.AliasEvent):
+                total += sizes.get(event.anchor, 0)
+            elif isinstance(event, events.ScalarEvent):
+                total += len(event.value) + 1
+                sizes[event.anchor] = total - before
+            elif isinstance(event, events.CollectionStartEvent):
+                starts.append((event.anchor, before))
+            elif isinstance(event, events.CollectionEndEvent):
+                anchor, start = starts.pop()
+                sizes[anchor] = total - start
+
+            if total > allowed:
+                raise YamlProblemError(_problem_at(event, *_GROWTH))
+    except YAMLError:
+        return  # the reader says what is wrong
+
+
 def _opening(text: str, start: int) -> int:
     return text.count("[", start) + text.count("{", start)
 
@@ -222,7 +253,12 @@ def _keys_of(node: Node | None) -> list[Node]:
     return [key for key, _ in node.value]
 
 
-def _problem_at(node: Node | tokens.Token, message: str, hint: str | None) -> Problem:
+_GROWTH = ("aliases expand without bound", "write the values out instead of aliases")
+
+
+def _problem_at(
+    node: Node | tokens.Token | events.Event, message: str, hint: str | None
+) -> Problem:
     return Problem(MALFORMED, message, _start_of(node), hint)
 
 
@@ -339,8 +375,7 @@ _EXPLANATIONS: Mapping[str, tuple[Callable[[str, str], Position], str, str]] = {
     "invalid type: integer": (_stated_position, "a number has too many digits", "put it in quotes"),
     "repetition limit": (
         _top,
-        "aliases expand without bound",
-        "write the values out instead of aliases",
+        *_GROWTH,
     ),
     "recursion limit": (_top, "nested too deeply", "flatten the structure"),
 }

@@ -5,7 +5,9 @@ of the records. The change itself has no say in it.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -19,6 +21,7 @@ from orbit_registry.formats.codeowners import (
     owner_groups,
     owner_sections,
 )
+from orbit_registry.formats.manifests import files_included, is_requirements
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
@@ -30,7 +33,7 @@ from orbit_registry.repository.inherited import (
     with_overrides,
 )
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.starters import Starts, is_starter, starts_in
+from orbit_registry.repository.starters import Starts, is_starter, runs_first, starts_in
 from orbit_registry.workspace.config import Config, config_of, config_schema, defaults
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace, open_workspace
@@ -38,6 +41,8 @@ from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspa
 MAILMAP = ".mailmap"
 ATTRIBUTES = ".gitattributes"
 KINDS = f"{ORBIT}/kinds/"
+LISTS = (".txt", ".in")
+"""Files that requirements may name."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +112,19 @@ class Policy:
         return owner_groups(self.owner_sections, posixpath.normpath(self.git.prefix + path))
 
     def starts(self, path: str) -> Starts:
-        """Return what in a file of settings starts Orbit."""
-        content = self.git.read(self.commit, path) or b""
-        return starts_in(path, content.decode("utf-8", "replace"))
+        """Return what in a file of settings starts Orbit; requirements with the files that they
+        name.
+        """
+        texts = self._texts([path, *self.included([path])] if is_requirements(path) else [path])
+        return starts_in(path, "\n".join(texts.values()))
+
+    def included(self, requirements: Collection[str]) -> frozenset[str]:
+        """Return the files that requirements name."""
+        return files_included(requirements, self._texts)
+
+    def _texts(self, paths: Iterable[str]) -> Mapping[str, str]:
+        contents = self.git.contents(self.commit, paths)
+        return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
 
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
@@ -144,8 +159,8 @@ def concerns_policy(
     keys = str(workspace.config.setting("approval", "allowed_signers"))
     others = {*OWNER_FILES, MAILMAP, keys, *documents}
     for path in changed:
-        is_policy = path in others or is_starter(path) or path.endswith(ATTRIBUTES)
-        if f"{ORBIT}/" in path.casefold() or is_policy:
+        is_policy = path in others or is_starter(path) or path.endswith((ATTRIBUTES, *LISTS))
+        if f"{ORBIT}/" in same_name(path) or is_policy or runs_first(path):
             return True
     for submodule in submodules:
         if any(is_within(path, submodule) for path in (ORBIT, *others)):
@@ -153,6 +168,20 @@ def concerns_policy(
 
     # Code owners are named at the repository's top, which may be above the project.
     return bool(workspace.git.prefix) and workspace.config.setting("approval", "require") != "none"
+
+
+_UNSEEN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+"""Characters of a name that macOS leaves out."""
+_SHORT_NAME = re.compile(r"(?:^|(?<=/))orbit~\d+(?=/)")
+
+
+def same_name(path: str) -> str:
+    """Return the name by which macOS or Windows may find a file: they ignore case, characters
+    without a shape, and dots and blanks at the end of a name.
+    """
+    plain = unicodedata.normalize("NFC", _UNSEEN.sub("", path)).casefold()
+    names = (name.rstrip(". ") or name for name in plain.split("/"))
+    return _SHORT_NAME.sub(ORBIT, "/".join(names))
 
 
 def is_within(path: str, folder: str) -> bool:

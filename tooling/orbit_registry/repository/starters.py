@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from orbit_registry.repository.codec import data_in
+from orbit_registry.repository.package_sources import (
+    VARIABLE,
+    Names,
+    Row,
+    is_installer,
+    is_lock,
+    package_sources,
+)
 
 _AGENT_FILES = """
 .claude/settings.json .codex/config.toml .codex/hooks.json .cursor/hooks.json .cursor/mcp.json
@@ -20,7 +28,8 @@ AGENT_FILES = frozenset(_AGENT_FILES.split())
 """Settings of coding agents that start Orbit."""
 _CI_FILES = re.compile(
     r"\.(?:github|forgejo|gitea)/workflows/[^/]+|\.gitlab-ci\.ya?ml|\.circleci/config\.yml"
-    r"|\.pre-commit-config\.yaml|lefthook\.ya?ml|\.husky/[^/]+|Jenkinsfile"
+    r"|\.pre-commit-config\.yaml|lefthook\.ya?ml|Jenkinsfile|\.(?:husky|(?:git-?)?hooks)/[^/]+"
+    r"|(?:git-?)?hooks/(?:commit-msg|pre-[\w-]+|post-[\w-]+|update)"
     r"|(?:azure|bitbucket)-pipelines\.yml|\.buildkite/[^/]+\.ya?ml|\.woodpecker(?:/[^/]+)?\.ya?ml"
     r"|\.drone\.ya?ml|\.travis\.yml|appveyor\.yml|cloudbuild\.ya?ml"
 )
@@ -35,6 +44,10 @@ _REQUIREMENTS = re.compile(
     r"|Pipfile|setup\.cfg|environment\.ya?ml|\.tool-versions|[^/]*Dockerfile[^/]*)"
 )
 """Files that say which Orbit is installed."""
+_RUN_FIRST = re.compile(
+    r"(?:.*/)?(?:site|user)customize\.py|(?:[^/]+/)?orbit_registry(?:\.py|/__init__\.py)"
+)
+"""Modules that Python runs before Orbit, or in its place, where it finds them."""
 _PACKAGE = re.compile(r"(?i)(?<![\w.-])orbit[-_]registry(?![\w-])")
 _ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
 _COMMANDS_WORDS = (
@@ -58,13 +71,24 @@ _ENVIRONMENT = re.compile(
     r"(?i)PATH|ORBIT\w*|LD_\w*|BASH_ENV|SHELL"
     r"|GIT_(?:(?:ALTERNATE|CEILING|CONFIG|OBJECT|REPLACE)\w*|ATTR_SOURCE|CHECKOUT|DIR|EXEC_PATH"
     r"|INDEX_FILE|NAMESPACE|STRATEGY|WORK_TREE)"
-    r"|PYTHON(?:HOME|PATH|PLATLIBDIR|PYCACHEPREFIX|STARTUP|USERBASE)"
+    rf"|PYTHON(?:HOME|PATH|PLATLIBDIR|PYCACHEPREFIX|STARTUP|USERBASE)|{VARIABLE}"
 )
 """A variable that says which program runs, and on what."""
-_STEERING = re.compile(
-    r"GITHUB_PATH|\bPATH=|\bgit(?: -[cC] (?:[^\s\"']|\"[^\"]*\"|'[^']*')+| --?[\w-]+(?:=\S+)?)*"
-    r" (?:checkout|reset|commit|switch|restore|apply|rebase|merge|rm|replace)(?![\w-])"
+_GIT = r"\bgit(?: -[cC] (?:[^\s\"']|\"[^\"]*\"|'[^']*')+| --?[\w-]+(?:=\S+)?)*"
+_GIT_STEERS = (
+    r"(?:checkout|reset|commit|switch|restore|apply|rebase|merge|rm|replace|update-ref"
+    r"|symbolic-ref)(?![\w-])"
+    r"|branch\b.* (?:-[fMC]|--force)\b|remote set-url"
+    r"|config\b.*(?i:insteadof|remote\.|core\.(?:attributes|fsmonitor|hooks|sparse|worktree))"
+    r"|fetch\b.*?[ +](?:refs/heads/)?+(?P<of>[\w./-]+):"
+    r"(?!(?:refs/(?:heads|remotes/\w+)/)?(?P=of)\b)"
 )
+_INSTALLS = (
+    r"\b(?:pip3?|uv|uvx|pipx|poetry|pdm)\b.*"
+    r"(?: -[if] | --(?:(?:extra|default|no)-)?ind| --find-l| --trusted)"
+)
+_ALTERS = r"\b(?:rm|mv|cp|sed|ln|tee|truncate|rsync)\b[^;&|]*\.orbit\b(?!/state)|>\s*[\"']?\.orbit/"
+_STEERING = re.compile(rf"GITHUB_PATH|\bPATH=|{_GIT} (?:{_GIT_STEERS})|{_INSTALLS}|{_ALTERS}")
 """A line of a step before Orbit that gives it other files or another program."""
 _LASTING = re.compile(r"(?:\becho +[\"']?(\w+)=[^;&]*)?GITHUB_ENV")
 """A line that gives the steps that follow a variable: `echo "NAME=…" >> $GITHUB_ENV`."""
@@ -79,6 +103,14 @@ _MOVING = re.compile(rf"(?:{_COMMAND}(?:cd|pushd|chdir)|\borbit\b.*(?:-C|--root|
 """A line that runs what follows, or Orbit, in another folder."""
 _LEAVING = re.compile(r"(?:^|[;&|{}]|\b(?:then|do|else))\s*(?:cd|pushd|chdir)[ ]")
 """A line of a script after which the next ones run in another folder."""
+_QUOTED = re.compile(r"\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|(?m:(?:^|(?<=\s))#.*$)")
+_CONTINUED = re.compile(r"(?:\\|&&|\|\|?)\s*\Z")
+_TEXT = r"(?<!<)<<[-~]?[ ]*[\"']?([A-Za-z_]\w*)"
+_WHOLE_TEXT = re.compile(rf"(?ms){_TEXT}.*?^\s*\1\s*$")
+"""A text within a script, with its last line: `cat <<END`."""
+_BLOCK = re.compile(rf"(?m){_COMMAND}(?:(if|while|until|for|case)|fi|done|esac)\b")
+_BRACKET = re.compile(r"([{(])|[)}]")
+_OPEN_TEXT = re.compile(rf"{_TEXT}|[\"']")
 _SWITCH_IN_LINES = re.compile(
     r"(?i)disable|enable|continue-on-error|allow_failure|\bif:|\bwhen:|set \+e"
 )
@@ -117,9 +149,6 @@ _YES = "True"
 _COMMENT = ("#", "//")
 _YAML = (".yml", ".yaml")
 
-Names = tuple[str | int, ...]
-"""What leads to a value: names of mappings, numbers in lists and of lines."""
-Row = tuple[Names, str]
 Settings = frozenset[str]
 """Values, each after the names that lead to it."""
 
@@ -146,16 +175,26 @@ def is_starter(path: str) -> bool:
     return is_of_agent or _CI_FILES.fullmatch(path) is not None or _is_of_build(path)
 
 
+def runs_first(path: str) -> bool:
+    """Say whether a file may be a module that Python runs before Orbit, or in its place."""
+    return _RUN_FIRST.fullmatch(path) is not None
+
+
 def _is_of_build(path: str) -> bool:
-    return bool(_BUILD_FILES.fullmatch(path) or _REQUIREMENTS.fullmatch(path))
+    is_build = _BUILD_FILES.fullmatch(path) or _REQUIREMENTS.fullmatch(path)
+    return is_build is not None or is_installer(path) or is_lock(path)
 
 
 def starts_in(path: str, text: str) -> Starts:
     """Return what in a file of settings starts Orbit."""
+    if is_lock(path) and not _PACKAGE.search(text):
+        return Starts(frozenset(), frozenset())
+
     rows = list(_rows(_value_in(path, text)))
     if _is_of_build(path):
         starting = [row for row in rows if _runs_or_installs_orbit(*row)]
-        return Starts(_settings(starting), frozenset())
+        sources = package_sources(path, text, rows)
+        return Starts(_settings(starting), _settings(sources))
 
     starting = [row for row in rows if _starts_orbit(*row)]
     ways: dict[Names, set[str | int]] = {}
@@ -168,8 +207,40 @@ def starts_in(path: str, text: str) -> Starts:
     around = [row for row in around if not _is_of_checkout(row[0], aside)]
     more = [row for row in around if _is_more(*row)]
     fixed = [row for row in around if row not in more]
+    fixed += _open_before(rows, [names for names, _ in starting])
     starting += chain.from_iterable(_parts(*row) for row in more)
     return Starts(_settings(starting), _settings(map(_without_version, fixed)))
+
+
+def _open_before(rows: Iterable[Row], starting: Iterable[Names]) -> Iterator[Row]:
+    """Yield, for each line of a script that starts Orbit, what the lines before it leave open: a
+    condition, a loop, a text, a line that is continued.
+    """
+    lines: dict[Names, list[tuple[int, str]]] = {}
+    for names, text in rows:
+        lines.setdefault(names[:-1], []).append((int(names[-1]), text))
+
+    for *script, number in starting:
+        before = [text for line, text in sorted(lines[tuple(script)]) if line < int(number)]
+        if before and (is_open := _left_open(before)):
+            yield (*script, 0), is_open
+
+
+def _left_open(lines: Sequence[str]) -> str:
+    """Return what lines of a script leave open; empty where the next one is a command."""
+    text = "\n".join(lines)
+    plain = _QUOTED.sub(" ", _WHOLE_TEXT.sub(" ", text))
+    if (unfinished := _CONTINUED.search(text) or _OPEN_TEXT.search(plain)) is not None:
+        return unfinished[0]
+
+    opened: list[str] = []
+    for pattern in (_BLOCK, _BRACKET):
+        words: list[str] = []
+        for match in pattern.finditer(plain):
+            words = [*words, match[1]] if match[1] else words[:-1]
+        opened += words
+
+    return " ".join(opened)
 
 
 def _runs_or_installs_orbit(names: Names, text: str) -> bool:
@@ -204,7 +275,8 @@ def _value_in(path: str, text: str) -> object:
         value = data_in(text)
     else:
         try:
-            value = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+            is_toml = path.endswith((".toml", ".lock", "Pipfile")) and "Pipfile.lock" not in path
+            value = tomllib.loads(text) if is_toml else json.loads(text)
         except (ValueError, RecursionError):
             value = None
 
