@@ -24,7 +24,7 @@ from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, bounded_lines
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import Commit, CommitChange, commits_since
+from orbit_registry.workspace.git_log import Commit, CommitChange, FileStep, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
@@ -137,7 +137,8 @@ def _parse_commit(line: bytes) -> Commit | str:
     except (ValueError, OverflowError):
         return "`date` is not a day and no time with a zone"
 
-    return Commit(name, name, (), timestamp, message, [(file, "") for file in dict.fromkeys(files)])
+    steps = [FileStep("", file, "", "") for file in dict.fromkeys(files)]
+    return Commit(name, name, (), timestamp, message, steps)
 
 
 def commit_time(text: str) -> float:
