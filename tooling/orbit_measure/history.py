@@ -20,6 +20,7 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.record_path import record_path
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, bounded_lines
@@ -349,14 +350,14 @@ class _States:
         return numbers[blobs]
 
     def _part(self, path: str) -> tuple[str, Kind, int] | None:
-        names = path.split("/")
-        if len(names) != 4 or names[0] != ORBIT:
+        at = record_path(self._kinds, path)
+        if at is None or at.is_pending or at.source:
             return None
-        kind = self._kinds.of_plural(names[1])
-        if kind is None:
-            return None
-        part = {f"{kind.name}.yaml": _RECORD, VOTES: _VOTES, BODY: _BODY}.get(names[3])
-        return None if part is None else (path.rpartition("/")[0], kind, part)
+        if at.is_record:
+            return at.folder, at.kind, _RECORD
+
+        part = {VOTES: _VOTES, BODY: _BODY}.get(at.file)
+        return None if part is None else (at.folder, at.kind, part)
 
 
 def _versions(git: Git, states: _States) -> tuple[list[Version], int]:

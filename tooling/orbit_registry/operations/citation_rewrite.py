@@ -19,6 +19,8 @@ from orbit_registry.formats.sources import is_foreign, is_source
 from orbit_registry.model.kind import Kind
 from orbit_registry.operations.citations import marked_numbers
 from orbit_registry.repository.codec import data_in, decode_record
+from orbit_registry.repository.inherited import source_of
+from orbit_registry.repository.record_path import kind_of_file
 from orbit_registry.repository.writer import ChangeSet
 from orbit_registry.workspace.files import built_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -311,19 +313,6 @@ def changed_files(
     )
 
 
-def kind_of(workspace: Workspace, path: str) -> Kind | None:
-    """Return the kind of the record file at a path; None if it is no record file."""
-    parts = path.split("/")
-    if len(parts) <= 3 or parts[0] != ORBIT:
-        return None
-
-    kind = workspace.kinds.of_plural(parts[-3])
-    if kind is None or parts[-1] != f"{kind.name}.yaml":
-        return None
-
-    return kind
-
-
 def rewrite_file(
     workspace: Workspace,
     path: str,
@@ -333,7 +322,7 @@ def rewrite_file(
     moves: DocumentMoves,
 ) -> Rewritten:
     """Return a file's text with its mentions rewritten; in a record's file, its own names stay."""
-    kind = kind_of(workspace, path)
+    kind = kind_of_file(workspace.kinds, path)
     forms = workspace.kinds.id_forms
     if kind is None:
         return rewrite_mentions(text, path, forms, ids, meaning, moves)
@@ -428,7 +417,7 @@ def mentioning_files(
 def _is_own(path: str, sites: tuple[str, ...]) -> bool:
     """Say whether a file is a record, or neither others' code nor a page of a built site."""
     if path.startswith(f"{ORBIT}/"):
-        return True
+        return not source_of(path)
 
     return not is_foreign(path) and not path.startswith(sites)
 
