@@ -11,7 +11,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from orbit_registry.errors import plural
-from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.citations import IdForms, find_citations, numbered_name
 from orbit_registry.formats.links import is_markdown, path_from_root, split_link
 from orbit_registry.formats.markdown import Link, parse_markdown
 from orbit_registry.formats.position import Position, Span, TextLines
@@ -31,7 +31,6 @@ the same one where it stays, None where it can't be told.
 """
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)(\d{1,9})\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +75,14 @@ class _Mention:
 
 
 def _numbered(record_id: str) -> tuple[str, int] | None:
-    match = _SEQUENCE.match(record_id)
-    return (match[1][:-1], int(match[2])) if match else None
+    name = numbered_name(record_id)
+    return (name.word, name.number) if name is not None else None
 
 
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
-    numbered = _numbered(record_id)
-    return numbered[1] if numbered else None
+    name = numbered_name(record_id)
+    return name.number if name is not None else None
 
 
 def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
