@@ -6,38 +6,20 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter, defaultdict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
-from typing import NamedTuple
 
 from orbit_enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, Survey, Tree, decoded
 from orbit_enforce.spec import DecisionCheck
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.code_tree import NotRunError
 from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import Commit, newest_commits
 from orbit_registry.workspace.workspace import Workspace
 
 MOST_COMMITS = 2_000
 _BATCH = 200
-
-
-class FileStep(NamedTuple):
-    """A file in a commit: its names and contents before and after;
-    an empty name where it was not.
-    """
-
-    before: str
-    after: str
-    blob_before: str
-    blob_after: str
-
-
-class CommitStep(NamedTuple):
-    """A commit and its files."""
-
-    name: str
-    files: list[FileStep]
 
 
 @dataclass(slots=True)
@@ -169,61 +151,27 @@ def replay(
     result = Replay(check.name)
     open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
-    steps = commit_steps(git, most, since)
+    commits = list(newest_commits(git, most, since))[::-1]
 
-    for start in range(0, len(steps), _BATCH):
-        batch: list[CommitStep] = []
-        for name, files in steps[start : start + _BATCH]:
+    for start in range(0, len(commits), _BATCH):
+        batch: list[Commit] = []
+        for commit in commits[start : start + _BATCH]:
             read = [
                 file
-                for file in files
+                for file in commit.steps
                 if _reads(check, finder, file.before) or _reads(check, finder, file.after)
             ]
-            batch.append(CommitStep(name, read))
+            batch.append(replace(commit, steps=read))
 
         lines = ChainMap(unread, _lines_of(git, check, finder, batch))
-        for step in batch:
+        for commit in batch:
             result.commits += 1
-            result.first, result.last = result.first or step.name, step.name
-            result.relevant += bool(step.files)
-            _take(result, step, lines, open_matches)
+            result.first = result.first or commit.name
+            result.last = commit.name
+            result.relevant += bool(commit.steps)
+            _take(result, commit, lines, open_matches)
 
     return result
-
-
-def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
-    """Return the newest commits without merges, oldest first, moves followed."""
-    options = [
-        "--no-merges",
-        "--raw",
-        "-z",
-        "--find-renames",
-        "--no-abbrev",
-        "--relative",
-        f"--max-count={most}",
-        "--format=%H",
-    ]
-    if since:
-        options.append(f"--since={since}T00:00:00")
-
-    steps: list[CommitStep] = []
-    fields = iter(git.run_names("log", *options, "HEAD", "--"))
-    for words in fields:
-        if not words.lstrip("\n").startswith(":"):
-            steps.append(CommitStep(words.strip(), []))
-            continue
-
-        _, _, old, new, status = words.split(" ")
-        before = after = next(fields)
-        if status[0] in "RC":
-            after = next(fields)
-
-        step = FileStep(
-            "" if status[0] in "AC" else before, "" if status[0] == "D" else after, old, new
-        )
-        steps[-1].files.append(step)
-
-    return steps[::-1]
 
 
 def _reads(check: DecisionCheck, finder: Finder, path: str) -> bool:
@@ -236,13 +184,13 @@ Open = defaultdict[str, defaultdict[str, list[Introduction]]]
 """The introductions that are still there, by file and lines."""
 
 
-def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[CommitStep]) -> Lines:
+def _lines_of(git: Git, check: DecisionCheck, finder: Finder, commits: Sequence[Commit]) -> Lines:
     states: set[tuple[str, str]] = set()
-    for file in chain.from_iterable(step.files for step in steps):
+    for file in chain.from_iterable(commit.steps for commit in commits):
         states |= {(file.before, file.blob_before), (file.after, file.blob_after)}
 
     states = {state for state in states if _reads(check, finder, state[0])}
-    blobs = git.blobs({blob for _, blob in states}, check=False)
+    blobs = git.blobs({blob for _, blob in states if blob}, check=False)
     matches: Lines = {}
     for path, blob in states:
         content = blobs.get(blob, b"")
@@ -256,11 +204,11 @@ def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[Co
     return matches
 
 
-def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) -> None:
+def _take(result: Replay, commit: Commit, lines: Lines, open_matches: Open) -> None:
     """Add what a commit introduces, and close what it removes."""
     removed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     added: list[tuple[str, Match]] = []
-    for file in step.files:
+    for file in commit.steps:
         if file.before and file.after and file.before != file.after:
             for text, entries in open_matches.pop(file.before, {}).items():
                 _move(entries, open_matches, file.after, text)
@@ -287,7 +235,7 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
             _move([entries.pop()] if entries else [], open_matches, path, match.lines)
             continue
 
-        entry = Introduction(step.name, path, match.text)
+        entry = Introduction(commit.name, path, match.text)
         result.introductions.append(entry)
         open_matches[path][match.lines].append(entry)
 

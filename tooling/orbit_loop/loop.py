@@ -26,7 +26,7 @@ from orbit_registry.hook.events import (
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.reach import SKIPS, TRIAL
 from orbit_registry.repository.reader import Reading
-from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
+from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
 
 DAY = 86_400
@@ -263,8 +263,8 @@ def loop_log(
     names = {file.name: _name(workspace, file) for file in (*files, log)}
     scan = LogScan()
     logged = [
-        LoopEvent(event.at, row, Location(names[scan.files[-1]], Position(scan.line)))
-        for event, row in rows_in(files, now, scan)
+        LoopEvent(event.at, event.row, Location(names[scan.files[-1]], Position(scan.line)))
+        for event in logged_events(files, now, scan)
         if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]
 

@@ -26,7 +26,7 @@ from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
-from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
+from orbit_registry.workspace.event_log import log_files, logged_events, write_event
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
     inside,
@@ -280,7 +280,8 @@ def _log(
     news: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
     watermark: str | None = None
     try:
-        for event, row in rows_in(log_files(workspace.state), now.timestamp(), LogScan()):
+        for event in logged_events(log_files(workspace.state), now.timestamp()):
+            row = event.row
             if event.kind == events.PITCHED:
                 news.clear()
                 watermark = str(row.get("at"))

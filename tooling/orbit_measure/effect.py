@@ -16,7 +16,7 @@ from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
+from orbit_registry.workspace.event_log import log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
 
 FEWEST = 20  # sessions that each arm needs
@@ -277,7 +277,7 @@ def effect(workspace: Workspace, days: int | None = None) -> Report:
     """
     now = time.time()
     since = 0.0 if days is None else now - days * DAY
-    scanned = logged_events(log_files(workspace.state), now, LogScan())
+    scanned = logged_events(log_files(workspace.state), now)
     events = [event for event in scanned if event.at >= since]
     pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)

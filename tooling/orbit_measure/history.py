@@ -20,11 +20,12 @@ from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.votes import parse_time
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.record_path import record_path
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, bounded_lines
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.git_log import Commit, CommitChange, commits_since
+from orbit_registry.workspace.git_log import Commit, CommitChange, FileStep, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 GIT, DATES = "git history of the records", "dates in the records"
@@ -137,7 +138,8 @@ def _parse_commit(line: bytes) -> Commit | str:
     except (ValueError, OverflowError):
         return "`date` is not a day and no time with a zone"
 
-    return Commit(name, name, (), timestamp, message, [(file, "") for file in dict.fromkeys(files)])
+    steps = [FileStep("", file, "", "") for file in dict.fromkeys(files)]
+    return Commit(name, name, (), timestamp, message, steps)
 
 
 def commit_time(text: str) -> float:
@@ -348,14 +350,14 @@ class _States:
         return numbers[blobs]
 
     def _part(self, path: str) -> tuple[str, Kind, int] | None:
-        names = path.split("/")
-        if len(names) != 4 or names[0] != ORBIT:
+        at = record_path(self._kinds, path)
+        if at is None or at.is_pending or at.source:
             return None
-        kind = self._kinds.of_plural(names[1])
-        if kind is None:
-            return None
-        part = {f"{kind.name}.yaml": _RECORD, VOTES: _VOTES, BODY: _BODY}.get(names[3])
-        return None if part is None else (path.rpartition("/")[0], kind, part)
+        if at.is_record:
+            return at.folder, at.kind, _RECORD
+
+        part = {VOTES: _VOTES, BODY: _BODY}.get(at.file)
+        return None if part is None else (at.folder, at.kind, part)
 
 
 def _versions(git: Git, states: _States) -> tuple[list[Version], int]:

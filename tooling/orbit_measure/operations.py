@@ -1,7 +1,6 @@
 """`orbit stats`, `replay` and `events`: usage counted from the event log and from git history."""
 
 import json
-import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -20,7 +19,7 @@ from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
+from orbit_registry.workspace.event_log import LogScan, follow, log_files, logged_events
 
 LISTED, DAYS = 10, 14
 Data = Mapping[str, Any]
@@ -255,10 +254,10 @@ def tail(
     parts = log_files(state)
     met = LogScan()
     newest = [part for part in parts if part.name == NAME]
-    older = rows_in(parts[: -len(newest) or None], time.time(), LogScan())
-    rows = deque((row for _, row in older), maxlen=count)
+    older = logged_events(parts[: -len(newest) or None])
+    rows = deque((event.row for event in older), maxlen=count)
     number = newest[0].stat().st_ino if newest else 0
-    rows.extend(row for _, row in rows_in(newest, time.time(), met))
+    rows.extend(event.row for event in logged_events(newest, scan=met))
     if follows:
         coming = chain(rows, follow(state, (number, met.offset)))
         return Answer(None, stream=((row, _event_line(row)) for row in coming))
@@ -279,7 +278,7 @@ def count_events(call: Call) -> Answer:
     surfaces: Counter[str] = Counter()
     first = last = None
 
-    for event, _ in rows_in(log_files(call.workspace.state), time.time(), met):
+    for event in logged_events(log_files(call.workspace.state), scan=met):
         names[event.kind if event.kind in NAMES else "(unknown)"] += 1
         surfaces[event.surface] += 1
         first = event.at if first is None else min(first, event.at)

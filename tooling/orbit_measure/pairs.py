@@ -5,7 +5,6 @@ This reads event by event, and `orbit show` asks it: it starts faster than SQL w
 
 import math
 import re
-import time
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from itertools import chain, islice
 
 from orbit_registry.errors import plural
 from orbit_registry.model.reach import TRIAL
-from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
+from orbit_registry.workspace.event_log import LoggedEvent, log_files, logged_events
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.git_log import commits_since
 from orbit_registry.workspace.workspace import Workspace
@@ -196,7 +195,7 @@ def outcome(workspace: Workspace, record_id: str) -> tuple[dict[str, float], str
     if not any(record_id.encode() in file.read_bytes() for file in files):
         return {}, ""
 
-    pairs = pairs_of(logged_events(files, time.time(), LogScan()))
+    pairs = pairs_of(logged_events(files))
     mine = [pair for pair in pairs if pair.record == record_id and not pair.withheld]
     if not mine:
         return {}, ""

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import re
-import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ from orbit_registry.errors import ConfigError, DeliveryError, UsageError
 from orbit_registry.hook.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.hook.project import private_folder
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, rows_in
+from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
 from orbit_registry.workspace.files import read_object, write_atomic
 from orbit_registry.workspace.workspace import Workspace
 
@@ -68,10 +67,10 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     met = LogScan(offset=offset)
     count = 0
     record_ids = frozenset(record.id for record in read_collection(workspace).records)
-    batch: list[tuple[LoggedEvent, Mapping[str, Any]]] = []
-    for event, row in rows_in([file for file, _ in parts[first:]], time.time(), met):
+    batch: list[LoggedEvent] = []
+    for event in logged_events([file for file, _ in parts[first:]], scan=met):
         if event.kind in SPANS:
-            batch.append((event, row))
+            batch.append(event)
         if len(batch) == BATCH:
             count += _deliver(batch, workspace.name, record_ids, endpoint)
             batch = []
@@ -143,7 +142,7 @@ def _exporter(endpoint: str) -> Any:
 
 
 def _deliver(
-    batch: Sequence[tuple[LoggedEvent, Mapping[str, Any]]],
+    batch: Sequence[LoggedEvent],
     project: str,
     record_ids: Container[str],
     endpoint: str,
@@ -152,7 +151,7 @@ def _deliver(
         return 0
 
     exporter = _exporter(endpoint)
-    spans = [_span(event, row, project, record_ids) for event, row in batch]
+    spans = [_span(event, project, record_ids) for event in batch]
     logger, reason = logging.getLogger(_LIBRARY), _Reason()
     logger.addHandler(reason)
     logger.propagate = False
@@ -174,15 +173,13 @@ def _deliver(
     return len(spans)
 
 
-def _span(
-    event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: Container[str]
-) -> Any:
+def _span(event: LoggedEvent, project: str, record_ids: Container[str]) -> Any:
     trace = importlib.import_module("opentelemetry.trace")
     sdk = importlib.import_module("opentelemetry.sdk.trace")
     resources = importlib.import_module("opentelemetry.sdk.resources")
     resource = resources.Resource({"service.name": "orbit-registry", "orbit.project": project})
 
-    line = json.dumps(row, sort_keys=True)
+    line = json.dumps(event.row, sort_keys=True)
     context = trace.SpanContext(
         trace_id=_number(event.session or line, 16),
         span_id=_number(line, 8),
@@ -196,7 +193,7 @@ def _span(
         name=SPANS[event.kind],
         context=context,
         resource=resource,
-        attributes=dict(_attributes(row, record_ids)),
+        attributes=dict(_attributes(event.row, record_ids)),
         status=trace.Status(status),
         start_time=start,
         end_time=start + round((event.ms or 0) * 1e6),

@@ -211,6 +211,22 @@ def test_an_inherited_record_is_changed_where_it_comes_from(
     assert "inherited from ../org; change them there" in orbit(shop, *words, code=1)
 
 
+def test_a_new_number_here_changes_no_copy(shop: Path) -> None:
+    write(shop, "docs/adr/0001-a.md", "# 1. Keep a log\n\nStatus: Accepted\n")
+    fields = {"title": "Keep a log", "status": "accepted", "source": {"path": "docs/adr/0001-a.md"}}
+    write_record(shop, ".orbit/adrs/ADR-0001/adr.yaml", **fields)
+    write(shop, "src/app.py", "pass  # ADR-0001\n")
+    commit(shop)
+    before = {path: path.read_bytes() for path in (shop / COPY).rglob("*") if path.is_file()}
+
+    orbit(shop, "adr", "renumber", "ADR-0001")
+
+    assert "ADR-0001" not in (shop / "src/app.py").read_text("utf-8")
+    assert any(b"ADR-0001" in content for content in before.values())
+    assert {path: path.read_bytes() for path in before} == before
+    assert findings(shop) == []
+
+
 def test_an_own_decision_overrides_an_inherited_one(shop: Path) -> None:
     assert "for a reason" in orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", code=2)
     orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")

@@ -16,7 +16,7 @@ from orbit_registry.doors.cli.main import run
 from orbit_registry.errors import UsageError
 from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.registry import Registry
-from orbit_registry.workspace.git_log import Commit
+from orbit_registry.workspace.git_log import Commit, FileStep
 
 Git = Callable[..., str]
 SCHEMA = Draft202012Validator(
@@ -229,7 +229,9 @@ def test_without_records_or_git_it_is_refused(git_repo: Path) -> None:
 
 def test_git_log_prints_older_commits(project: Path) -> None:
     commits = [
-        Commit(str(number), "", (), -number, f"Word{number % 2} T-77", [("a.py", "")])
+        Commit(
+            str(number), "", (), -number, f"Word{number % 2} T-77", [FileStep("", "a.py", "", "")]
+        )
         for number in range(50)
     ]
     log = GitLog(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orbit_registry.model.ids import (
     CROCKFORD,
     INVERSES,
+    as_written_here,
     code_id,
     is_safe_id,
     is_shown_id,
@@ -51,6 +52,24 @@ def test_a_number_and_its_id_lead_to_each_other(number: int) -> None:
 )
 def test_similar_ids_are_no_sequence_ids(other: str) -> None:
     assert sequence_number(other, "ADR-") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("ADR-7", "ADR-0007"),
+        ("ADR-007", "ADR-0007"),
+        ("ADR-00007", "ADR-0007"),
+        ("ADR-12345", "ADR-12345"),
+        ("SEP2-7", "SEP2-0007"),
+        ("L-7k3fq", "L-7k3fq"),
+        ("ADR-7.md", "ADR-7.md"),
+        ("7", "7"),
+        ("ADR-" + "9" * 5000, "ADR-" + "9" * 5000),
+    ],
+)
+def test_a_number_of_any_width_is_the_same_id(name: str, written: str) -> None:
+    assert as_written_here(name) == written
 
 
 @given(UIDS, st.integers(5, 26))

@@ -324,9 +324,7 @@ def test_the_view_agrees_with_the_report(logged: list[dict[str, object]]) -> Non
                 name: value for name, value in full_text.items() if name not in ("hits", "withheld")
             }
         lines.append(json.dumps(full_text))
-    events = [
-        result[0] for line in lines if not isinstance(result := read_line(line.encode()), str)
-    ]
+    events = [result for line in lines if not isinstance(result := read_line(line.encode()), str)]
     DATABASE.execute("DELETE FROM events")
     fill_events(DATABASE, "events", lines)
     rows = DATABASE.execute(

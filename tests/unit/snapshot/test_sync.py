@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.files import write
 
 from orbit_registry.errors import LockTimeoutError, RefusedError, SnapshotError, WriteError
 from orbit_registry.registry import Registry
@@ -379,6 +380,40 @@ def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
             f"SELECT id, title FROM '{tmp_path}/tables/records.parquet'"
         ).fetchall()
     assert rows == [("L-aaaaa", "Summary aaaaa")]
+
+
+@pytest.mark.parametrize("name", ["meta.parquet", "records.parquet"])
+def test_an_export_that_can_not_write_one_file_changes_none(
+    filled: Any, tmp_path: Path, name: str
+) -> None:
+    out, tables = tmp_path / "out.duckdb", tmp_path / "tables"
+    export_snapshot(filled.workspace, out, tables)
+    (tables / name).unlink()
+    (tables / name).mkdir()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    with pytest.raises(WriteError, match=rf"{name}: is a folder; nothing was changed"):
+        export_snapshot(filled.workspace, out, tables)
+
+    assert {path: path.read_bytes() for path in before} == before
+    assert set(tables.iterdir()) == set(tables.glob("*.parquet"))
+    assert set(tmp_path.glob(".tmp*")) == set()
+
+
+def test_a_file_of_an_export_keeps_its_mode_and_leaves_what_a_link_leads_to(
+    filled: Any, tmp_path: Path
+) -> None:
+    out, tables = tmp_path / "out.duckdb", tmp_path / "tables"
+    export_snapshot(filled.workspace, out, tables)
+    (tables / "meta.parquet").chmod(0o600)
+    (tables / "links.parquet").unlink()
+    (tables / "links.parquet").symlink_to(write(tmp_path, "notes.md", "mine\n"))
+
+    export_snapshot(filled.workspace, out, tables)
+
+    assert (tables / "meta.parquet").stat().st_mode & 0o777 == 0o600
+    assert not (tables / "links.parquet").is_symlink()
+    assert (tmp_path / "notes.md").read_text("utf-8") == "mine\n"
 
 
 def test_an_export_replaces_an_older_one(filled: Any, tmp_path: Path) -> None:

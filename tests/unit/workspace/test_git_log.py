@@ -69,6 +69,56 @@ def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> N
     assert {commit.message for commit in newest_commits(Git(git_repo))} == {"Start", "Side"}
 
 
+def test_a_step_has_names_and_contents_on_both_sides(git_repo: Path, git: Run) -> None:
+    for name in ("changed.py", "old.py", "removed.py"):
+        write(git_repo, name, f"{name}\n" * 20)
+    commit(git_repo, "Add")
+    write(git_repo, "changed.py", "x = 1\n")
+    write(git_repo, "added.py", "y = 1\n")
+    (git_repo / "link").symlink_to("added.py")
+    git(git_repo, "rm", "-q", "removed.py")
+    git(git_repo, "mv", "old.py", "new.py")
+    commit(git_repo, "Change")
+
+    steps = next(newest_commits(Git(git_repo))).steps
+
+    def blob(name: str) -> str:
+        return git(git_repo, "rev-parse", "--short", name).strip() if name else ""
+
+    expected = [
+        ("", "added.py", "", "HEAD:added.py"),
+        ("changed.py", "changed.py", "HEAD~1:changed.py", "HEAD:changed.py"),
+        ("", "link", "", ""),
+        ("old.py", "new.py", "HEAD~1:old.py", "HEAD:new.py"),
+        ("removed.py", "", "HEAD~1:removed.py", ""),
+    ]
+    rows = [(before, after, blob(old), blob(new)) for before, after, old, new in expected]
+    assert sorted(steps, key=lambda step: step.before or step.after) == sorted(
+        rows, key=lambda row: row[0] or row[1]
+    )
+
+
+def test_moves_are_followed_whatever_git_is_set_to(git_repo: Path, git: Run) -> None:
+    git(git_repo, "config", "diff.renames", "false")
+    write(git_repo, "old.py", "x = 1\n" * 20)
+    commit(git_repo, "Add")
+    git(git_repo, "mv", "old.py", "new.py")
+    commit(git_repo, "Move")
+
+    assert next(newest_commits(Git(git_repo))).files == ("new.py",)
+
+
+def test_names_in_another_encoding_can_be_printed(git_repo: Path, git: Run) -> None:
+    write(git_repo, "a.py", "x = 1\n")
+    commit(git_repo, "Add")
+    raw = git(git_repo, "cat-file", "commit", "HEAD").encode().replace(b"Add", b"Caf\xe9")
+    (git_repo / "commit.txt").write_bytes(raw)
+    made = git(git_repo, "hash-object", "-t", "commit", "-w", "--literally", "commit.txt").strip()
+    git(git_repo, "update-ref", "HEAD", made)
+
+    assert next(newest_commits(Git(git_repo))).message == "Caf\N{REPLACEMENT CHARACTER}"
+
+
 def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
     assert list(newest_commits(Git(tmp_path))) == []
     assert commits_since(Git(tmp_path), None) == []

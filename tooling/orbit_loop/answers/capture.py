@@ -1,6 +1,5 @@
 """`capture`: what the transcripts of sessions teach."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.records import record_data
 from orbit_registry.errors import listed, plural
-from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
+from orbit_registry.workspace.event_log import log_files, logged_events
 
 MOST_NAMED = 5
 
@@ -80,7 +79,7 @@ def capture(
 def _logged_sessions(call: Call, path: Path | None) -> set[str]:
     """Return the sessions of the event log, or of a file of events."""
     files = log_files(call.workspace.state) if path is None else [path]
-    events = logged_events(files, time.time(), LogScan())
+    events = logged_events(files)
     return {event.session.partition(".")[0] for event in events if event.session}
 
 

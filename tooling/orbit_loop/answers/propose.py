@@ -1,6 +1,5 @@
 """`propose`: changes of skills and records, as proposals that wait for a person."""
 
-import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -15,7 +14,7 @@ from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.repository.skills import read_skills
-from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
+from orbit_registry.workspace.event_log import log_files, logged_events
 
 WOULD = "would propose"
 
@@ -98,7 +97,7 @@ def propose(
 
 def _history(call: Call) -> History:
     files = log_files(call.workspace.state)
-    return history_of(logged_events(files, time.time(), LogScan()))
+    return history_of(logged_events(files))
 
 
 def _draft_data(draft: ladder.Draft, rule: Record | None) -> dict[str, object]:

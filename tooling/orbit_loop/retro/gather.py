@@ -5,7 +5,6 @@ the sessions that met it. Targets are those of events, and the purposes of comma
 """
 
 import re
-import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from orbit_registry.hook import events
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time
-from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
+from orbit_registry.workspace.event_log import log_files, logged_events
 from orbit_registry.workspace.workspace import Workspace
 
 _TARGET_EVENTS = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
@@ -168,7 +167,8 @@ def _events_of_run(
     run_rows: list[Row] = []
     sessions = {run.id: None} if run.type == "session" else {}
 
-    for event, row in rows_in(log_files(workspace.state), time.time(), LogScan()):
+    for event in logged_events(log_files(workspace.state)):
+        row = event.row
         session, item = event.session.partition(".")[0], _target_name(row)
 
         if event.kind not in (events.RETRIEVAL, *_TARGET_EVENTS, *events.MOMENTS):

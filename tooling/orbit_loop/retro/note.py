@@ -3,7 +3,6 @@
 import hashlib
 import json
 import shlex
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.writer import create_record, draft_record
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.event_log import LogScan, log_files, rows_in, write_event
+from orbit_registry.workspace.event_log import log_files, logged_events, write_event
 from orbit_registry.workspace.workspace import Workspace
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
@@ -144,11 +143,10 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
 
 def _was_noted(workspace: Workspace, text: str, turn: str) -> bool:
     """Say whether another turn was noted with the same text."""
-    rows = (row for _, row in rows_in(log_files(workspace.state), time.time(), LogScan()))
     fingerprints = {
-        row.get("fingerprint")
-        for row in rows
-        if row.get("event") == NOTED and row.get("turn") != turn
+        event.row.get("fingerprint")
+        for event in logged_events(log_files(workspace.state))
+        if event.kind == NOTED and event.row.get("turn") != turn
     }
     return fingerprint(text) in fingerprints
 

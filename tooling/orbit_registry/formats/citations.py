@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from orbit_registry.formats.position import Position, Span, text_lines
 
@@ -15,9 +16,26 @@ _LONGEST_NAMESPACE = 256
 _CROCKFORD = "0-9a-hjkmnp-tv-z"
 _CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
 """Code after the prefix: `7k3fq`, or a number that another tool gave (`L-0042`)."""
-NUMBERED_NAME = re.compile(r"(?P<word>[A-Za-z][A-Za-z0-9]{0,11})-0*(?P<number>[0-9]{1,9})")
-"""A name with a number, as ids and the names of other series have it: `SEP-0012`."""
+_NUMBERED = re.compile(r"(?P<word>[A-Za-z][A-Za-z0-9]{0,99})-(?P<digits>[0-9]{1,99})")
 _SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
+
+
+class NumberedName(NamedTuple):
+    """A name with a number, as ids and the names of other series have it: `SEP-0012`."""
+
+    word: str
+    digits: str
+
+    @property
+    def number(self) -> int:
+        """The number, which is the same of any width: `ADR-7` is `ADR-0007`."""
+        return int(self.digits)
+
+
+def numbered_name(text: str) -> NumberedName | None:
+    """Return the word and the number in a name; None for another form."""
+    match = _NUMBERED.fullmatch(text)
+    return NumberedName(match["word"], match["digits"]) if match is not None else None
 
 
 @dataclass(frozen=True)

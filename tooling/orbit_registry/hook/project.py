@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KEPT_DAYS = 14  # age at which a session's files in a private folder are removed
 INDEX = "hook-18.idx"
 _FOLDERS = (".orbit/state/inbox/", ".orbit/inbox/", ".orbit/")  # of kinds with records
+_COPIES = "inherited/"  # folder of the copies of other projects' records
 UPDATE = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 """Flags that open a file of a private folder to read and write it."""
 
@@ -154,12 +155,17 @@ def record_in(path: str) -> str:
     if not folder:
         return ""
 
-    kind, _, below = path.removeprefix(folder).partition("/")
+    source = ""
+    below = path.removeprefix(folder)
+    if below.startswith(_COPIES):
+        source, _, below = below.removeprefix(_COPIES).partition("/")
+
+    kind, _, below = below.partition("/")
     record_id = below.partition("/")[0]
     if kind in ("state", "kinds") or "-" not in record_id or len(record_id) > 64:
         return ""
 
-    return record_id
+    return f"{source}:{record_id}" if source else record_id
 
 
 def pending_count(root: str) -> int:

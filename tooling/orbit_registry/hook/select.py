@@ -410,25 +410,9 @@ def _narrow(
     by_words: "Mapping[int, float]" = NO_SCORES,
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":
     """Return the matches, the best by words first, the drops, and how many were not examined."""
-    numbers = sorted(triggers)
-    widths, other_width = context.widths, UNKNOWN_WIDTH
-    if context.surface in (TOOL, PROMPT):
-        by_wide_globs = [number for number in numbers if is_by_wide_globs(triggers[number])]
-        widths, other_width = dict.fromkeys(by_wide_globs, 1), 0
-
-    if by_words or widths:  # sorts are stable: the rest stays in push order
-        numbers.sort(
-            key=lambda number: (-by_words.get(number, 0.0), widths.get(number, other_width))
-        )
-
-    cited_only = {number for number in numbers if is_cited_only(triggers[number])}
-    if cited_only:
-        numbers.sort(key=lambda number: number in cited_only)
-
-    if context.surface == BRIEF:
-        numbers.sort(key=lambda number: is_anywhere(triggers[number]))
-    elif context.surface == SESSION:  # what must always be known is first
-        numbers.sort(key=lambda number: not is_anywhere(triggers[number]))
+    widths = _widths(context, triggers)
+    numbers = _in_turn(context.surface, triggers, widths, by_words)
+    has_places = context.surface in (TOOL, PROMPT)
 
     most = EXAMINED * (1 + len(context.categories))
     enough = ENOUGH
@@ -438,18 +422,15 @@ def _narrow(
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
     places = Places()
-    examined = 0
     for number in numbers[:most]:
         if len(fitting) >= enough:
             break
 
-        examined += 1
         row = index.row(number)
         ways = triggers[number]
         reason = _drop_reason(row, context, ways, scores)
-        if not reason and context.surface in (TOOL, PROMPT) and not places.take(ways):
+        if not reason and has_places and not places.take(ways):
             reason = "broad"
-
         if reason:
             drops.append((row, reason))
             continue
@@ -457,12 +438,40 @@ def _narrow(
         text = _text(row, ways, context.now)
         since = row.review_due(context.now)
         match = Match(row, ways, text, by_words.get(number, 0.0), since)
-        if widths:
-            match.width = widths.get(number, other_width)
-
+        match.width = widths[number]
         fitting.append(match)
 
+    examined = len(fitting) + len(drops)
     return fitting, drops, len(numbers) - examined
+
+
+def _widths(context: Context, triggers: "Triggers") -> dict[int, int]:
+    """Return how wide each scope is: by its files, or whether wide globs alone lead to a file."""
+    if context.surface in (TOOL, PROMPT):
+        return {number: int(is_by_wide_globs(ways)) for number, ways in triggers.items()}
+
+    return {number: context.widths.get(number, UNKNOWN_WIDTH) for number in triggers}
+
+
+def _in_turn(
+    surface: str,
+    triggers: "Triggers",
+    widths: "Mapping[int, int]",
+    by_words: "Mapping[int, float]",
+) -> list[int]:
+    """Return the records in the order in which they are examined."""
+
+    def turn(number: int) -> tuple[bool, bool, float, int, int]:
+        ways = triggers[number]
+        is_last = False
+        if surface == BRIEF:
+            is_last = is_anywhere(ways)
+        elif surface == SESSION:  # what must always be known is first
+            is_last = not is_anywhere(ways)
+
+        return is_last, is_cited_only(ways), -by_words.get(number, 0.0), widths[number], number
+
+    return sorted(triggers, key=turn)
 
 
 class Places:

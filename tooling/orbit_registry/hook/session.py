@@ -214,67 +214,82 @@ def apply_caps(
     Others are named by title, once a session. A linked rule comes behind the first shown record
     that leads to it, and is left out without one.
     """
-    already_shown = set(shown_ids)
-    visible = already_shown.union(context.returned)
-
     if len(fitting) + len(linked) + beyond <= FEW:
         _add_notes([*fitting, *linked])
 
-    room = PER_SESSION - len(already_shown)
-    budget = _Budget(context)
-    citations = CITED * max(len(context.paths), 1)
-
-    matches: list[Match] = []
+    reply = _Reply(context, shown_ids)
     capped: list[tuple[Match, str]] = []
-    relatives: set[str] = set()
-    for choice in _in_order(fitting, linked, visible):
-        row = choice.row
-        cost = tokens(choice.text) + 1  # its line's end
-        differs = ""
-
-        if choice.key in already_shown:
-            reason = "already shown"
-        elif is_cited_only(choice.triggers) and not citations:
-            reason = "citation cap"
-        elif context.per_call and len(matches) >= context.per_call:
-            reason = "call cap"
-        elif context.surface == BRIEF and _is_relative(row, matches, relatives):
-            reason = "version"
-        elif len(matches) >= room:
-            reason = "session cap"
-        else:
-            reason = budget.cap(row, cost)
-
-        if not reason:
-            differs = difference(row)
-            reason = "gone" if differs == GONE else ""
+    for match in _in_order(fitting, linked, reply.visible):
+        reason = reply.cap(match)
+        differs = "" if reason else difference(match.row)
+        if differs == GONE:
+            reason = "gone"
 
         if reason:
-            capped.append((choice, reason))
+            capped.append((match, reason))
             continue
 
+        reply.add(match)
         if differs:
-            choice.text = _changed_line(row)
+            match.text = _changed_line(match.row)
 
-        matches.append(choice)
-        already_shown.update((row.id, choice.key))  # ids may repeat where branches met
-        visible.add(row.id)
-        relatives.update(row.words(SAME))
-        citations -= is_cited_only(choice.triggers)
-
-        budget.spend(row, cost)
-
-    matches.sort(key=_position)
-
+    matches = sorted(reply.matches, key=_position)
     decided = {match.row.number for match in matches}
     decided.update([match.row.number for match, _ in capped])
     undecided = [drop for drop in drops if drop[0].number not in decided]
 
     selection = Selection(matches, beyond, undecided)
-    room_for_titles = budget.tokens + min(0, NAMED_TOKENS - context.tokens)
+    room_for_titles = reply.budget.tokens + min(0, NAMED_TOKENS - context.tokens)
     _name(selection, capped, room_for_titles, named_ids, difference)
 
     return selection
+
+
+class _Reply:
+    """The matches that a reply shows, and what it still has room for."""
+
+    def __init__(self, context: Context, shown_ids: "Iterable[str]") -> None:
+        self.matches: list[Match] = []
+        self.budget = _Budget(context)
+        self._shown = set(shown_ids)
+        self.visible = self._shown.union(context.returned)
+        """Ids that lead to linked rules: of this reply, of earlier ones, and of the caller's."""
+
+        self._is_brief = context.surface == BRIEF
+        self._per_call = context.per_call
+        self._room = PER_SESSION - len(self._shown)
+        self._citations = CITED * max(len(context.paths), 1)
+        self._relatives: set[str] = set()
+
+    def cap(self, match: Match) -> str:
+        """Return why a match is left out; empty if there is room for it."""
+        count = len(self.matches)
+        if match.key in self._shown:
+            return "already shown"
+        if is_cited_only(match.triggers) and not self._citations:
+            return "citation cap"
+        if self._per_call and count >= self._per_call:
+            return "call cap"
+        if self._is_brief and _is_relative(match.row, self.matches, self._relatives):
+            return "version"
+        if count >= self._room:
+            return "session cap"
+
+        return self.budget.cap(match.row, _cost(match))
+
+    def add(self, match: Match) -> None:
+        """Take a match that no cap leaves out."""
+        row = match.row
+        self.matches.append(match)
+        self._shown.update((row.id, match.key))  # ids may repeat where branches met
+        self.visible.add(row.id)
+        self._relatives.update(row.words(SAME))
+        self._citations -= is_cited_only(match.triggers)
+        self.budget.spend(row, _cost(match))
+
+
+def _cost(match: Match) -> int:
+    return tokens(match.text) + 1  # its line's end
 
 
 class _Budget:

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from itertools import chain
 
 from orbit_registry.errors import OrbitError, plural
-from orbit_registry.formats.citations import NUMBERED_NAME
+from orbit_registry.formats.citations import numbered_name
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.sources import (
@@ -559,9 +559,9 @@ def _message_names(record: Record) -> list[str]:
     """Return what a message may call a record: `adr-12`, the name of its document, its tasks."""
     names: dict[str, None] = {}
     for name in (record.id, *record.legacy_ids, *record.words("tasks"), *record.scope.tasks):
-        match = NUMBERED_NAME.fullmatch(name.rpartition("/")[2])
-        if match is not None:
-            names.setdefault(f"{match['word'].lower()}-{match['number']}")
+        numbered = numbered_name(name.rpartition("/")[2])
+        if numbered is not None:
+            names.setdefault(f"{numbered.word.lower()}-{numbered.number}")
 
     if record.source is not None and record.source.heading is None:
         names.setdefault(posixpath.splitext(posixpath.basename(record.source.path))[0].lower())

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import UsageError, did_you_mean
+from orbit_registry.formats.citations import numbered_name
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 SEQUENCE_WIDTH = 4
 CODE_LENGTH = 5
-_SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)([0-9]{4,})\Z")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 INVERSES: Mapping[str, str] = {
@@ -56,11 +56,17 @@ def sequence_id(prefix: str, number: int) -> str:
 
 def sequence_number(record_id: str, prefix: str) -> int | None:
     """Return the number in a sequence id, or None for another form."""
-    match = _SEQUENCE.match(record_id)
-    if match is None or match[1] != prefix:
+    name = numbered_name(record_id)
+    if name is None or f"{name.word}-" != prefix or len(name.digits) < SEQUENCE_WIDTH:
         return None
 
-    return int(match[2])
+    return name.number
+
+
+def as_written_here(name: str) -> str:
+    """Return a numbered name with the width that ids have here: `ADR-7` as `ADR-0007`."""
+    parts = numbered_name(name)
+    return sequence_id(f"{parts.word}-", parts.number) if parts is not None else name
 
 
 def is_safe_id(record_id: str) -> bool:
@@ -82,11 +88,11 @@ def is_shown_id(text: str) -> bool:
 
 def natural_key(record_id: str) -> tuple[str, int, str]:
     """Return a sort key in human order: ADR-9999 before ADR-10000, codes by their letters."""
-    match = _SEQUENCE.match(record_id)
-    if match is None:
+    name = numbered_name(record_id)
+    if name is None:
         return (record_id.partition("-")[0] + "-", -1, record_id)
 
-    return (match[1], int(match[2]), record_id)
+    return (f"{name.word}-", name.number, record_id)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -15,15 +15,14 @@ from orbit_registry.errors import (
     UsageError,
     plural,
 )
+from orbit_registry.formats.citations import numbered_name
 from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import SUPERSEDED, Record
 
 _NUMBER = re.compile(r"(?:(?P<prefix>[A-Za-z]+)[-_ #]?)?0*(?P<number>\d{1,9})")
 """A number as people write it: `7`, `adr-7`, `ADR 007`."""
-
-_NUMBERED = re.compile(r"(?P<prefix>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{4}|[1-9][0-9]{4,8})")
-"""An id with a number: `ADR-0007`."""
 
 _ID_START = re.compile(r"[a-z]{1,4}-(?=[0-9a-z]*\Z)")
 """The prefix of what looks like an id: `l-` of `l-00001`."""
@@ -37,15 +36,12 @@ def _is_loosely(any_id: str, record_id: str) -> bool:
     `1`, `ADR-1` and `adr-0001` mean ADR-0001, `l-7k3fq` means L-7k3fq.
     """
     number = _NUMBER.fullmatch(any_id)
-    sequence = _NUMBERED.fullmatch(record_id)
-    if number is None or sequence is None:
+    name = numbered_name(record_id)
+    if number is None or name is None or sequence_number(record_id, f"{name.word}-") is None:
         return any_id.casefold() == record_id.casefold()
 
-    prefix = number["prefix"] or sequence["prefix"]
-    if prefix.casefold() != sequence["prefix"].casefold():
-        return False
-
-    return int(number["number"]) == int(sequence["number"])
+    word = number["prefix"] or name.word
+    return word.casefold() == name.word.casefold() and int(number["number"]) == name.number
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from orbit_registry.errors import plural
-from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.formats.citations import IdForms, find_citations, numbered_name
 from orbit_registry.formats.links import is_markdown, path_from_root, split_link
 from orbit_registry.formats.markdown import Link, parse_markdown
 from orbit_registry.formats.position import Position, Span, TextLines
@@ -19,6 +19,8 @@ from orbit_registry.formats.sources import is_foreign, is_source
 from orbit_registry.model.kind import Kind
 from orbit_registry.operations.citations import marked_numbers
 from orbit_registry.repository.codec import data_in, decode_record
+from orbit_registry.repository.inherited import source_of
+from orbit_registry.repository.record_path import kind_of_file
 from orbit_registry.repository.writer import ChangeSet
 from orbit_registry.workspace.files import built_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -29,7 +31,6 @@ the same one where it stays, None where it can't be told.
 """
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)(\d{1,9})\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +75,14 @@ class _Mention:
 
 
 def _numbered(record_id: str) -> tuple[str, int] | None:
-    match = _SEQUENCE.match(record_id)
-    return (match[1][:-1], int(match[2])) if match else None
+    name = numbered_name(record_id)
+    return (name.word, name.number) if name is not None else None
 
 
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
-    numbered = _numbered(record_id)
-    return numbered[1] if numbered else None
+    name = numbered_name(record_id)
+    return name.number if name is not None else None
 
 
 def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
@@ -311,19 +312,6 @@ def changed_files(
     )
 
 
-def kind_of(workspace: Workspace, path: str) -> Kind | None:
-    """Return the kind of the record file at a path; None if it is no record file."""
-    parts = path.split("/")
-    if len(parts) <= 3 or parts[0] != ORBIT:
-        return None
-
-    kind = workspace.kinds.of_plural(parts[-3])
-    if kind is None or parts[-1] != f"{kind.name}.yaml":
-        return None
-
-    return kind
-
-
 def rewrite_file(
     workspace: Workspace,
     path: str,
@@ -333,7 +321,7 @@ def rewrite_file(
     moves: DocumentMoves,
 ) -> Rewritten:
     """Return a file's text with its mentions rewritten; in a record's file, its own names stay."""
-    kind = kind_of(workspace, path)
+    kind = kind_of_file(workspace.kinds, path)
     forms = workspace.kinds.id_forms
     if kind is None:
         return rewrite_mentions(text, path, forms, ids, meaning, moves)
@@ -428,7 +416,7 @@ def mentioning_files(
 def _is_own(path: str, sites: tuple[str, ...]) -> bool:
     """Say whether a file is a record, or neither others' code nor a page of a built site."""
     if path.startswith(f"{ORBIT}/"):
-        return True
+        return not source_of(path)
 
     return not is_foreign(path) and not path.startswith(sites)
 

@@ -29,6 +29,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.review import Condition
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.inherited import source_of
+from orbit_registry.repository.record_path import record_path
 from orbit_registry.workspace.author import Author, acting_role
 from orbit_registry.workspace.journal import FileChange, apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -199,14 +200,14 @@ def refuse_for_agent(
     if role != "agent":
         return
 
-    files = {f"{kind.name}.yaml": kind for kind in workspace.kinds}
     decided: list[Record] = []
     pending_uids: set[str] = set()
     for change in changes:
-        kind = files.get(change.path.rpartition("/")[2])
-        if kind is None or not change.path.startswith(f"{ORBIT}/"):
+        at = record_path(workspace.kinds, change.path)
+        if at is None or not at.is_record:
             continue
 
+        kind = at.kind
         before = _record(change.before, kind, change.path)
         after = _record(change.after, kind, change.path)
         if kind.status(kind.initial["agent"]).phase == "live":

@@ -26,13 +26,9 @@ from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import data_in, mapping_in
-from orbit_registry.repository.inherited import (
-    is_inheritable,
-    namespaced,
-    source_of,
-    with_overrides,
-)
+from orbit_registry.repository.inherited import namespaced, source_of, with_overrides
 from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.record_path import record_path
 from orbit_registry.repository.starters import Starts, is_starter, runs_first, starts_in
 from orbit_registry.workspace.config import Config, config_of, config_schema, defaults
 from orbit_registry.workspace.git import Git
@@ -236,16 +232,11 @@ def _records_at(
 
 def record_at(kinds: KindTable, path: str, content: bytes) -> Record | None:
     """Return the record in the content of a file; None where it is none of a kind."""
-    source = source_of(path)
-    home = f"{INHERITED}/{source}/" if source else f"{ORBIT}/"
-    parts = path.removeprefix(home).split("/")
-    kind = kinds.of_plural(parts[0])
-    if kind is None or len(parts) != 3 or parts[2] != f"{kind.name}.yaml":
-        return None
-    if source and not is_inheritable(kind):
+    at = record_path(kinds, path)
+    if at is None or not at.is_record or at.is_pending:  # what waits is no policy
         return None
 
     data = data_in(content.decode("utf-8", "replace"))
-    if data is None or not kind.schema.is_valid(data):
+    if data is None or not at.kind.schema.is_valid(data):
         return None
-    return Record(kind, namespaced(data, source) if source else data, path)
+    return Record(at.kind, namespaced(data, at.source) if at.source else data, path)

@@ -19,6 +19,7 @@ from orbit_registry.workspace.files import (
     without_sites,
 )
 from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
+from orbit_registry.workspace.git_log import commits
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import INHERITED, RESERVED_NAMES, Workspace
 
@@ -347,15 +348,12 @@ def _authors(
     if not ids_by_path:
         return {}
 
-    options = ("-z", "--relative", "--format=%x1e%an", "--name-only")
-    output = git.run("log", *options, f"{commit}..HEAD", "--", ".orbit")
-
     authors: dict[str, str] = {}
-    for commit_text in output.decode("utf-8", "replace").split("\x1e")[1:]:
-        author, *names = commit_text.replace("\n", "\0").split("\0")
-        for name in names:
-            if name in ids_by_path:
-                authors.setdefault(ids_by_path[name], author)
+    for each in commits(git, f"{commit}..HEAD", "--", ".orbit", check=True):
+        name_of_author = each.author.rpartition(" <")[0]
+        for path in each.files:
+            if path in ids_by_path:
+                authors.setdefault(ids_by_path[path], name_of_author)
 
     return authors
 

@@ -1,21 +1,21 @@
 """The one record that a name in code means: an id, an earlier name, or the file of a document."""
 
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, number_of_path
-from orbit_registry.formats.citations import NUMBERED_NAME
+from orbit_registry.formats.citations import numbered_name
 from orbit_registry.formats.links import is_markdown, split_link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.link_targets import Targets, location_of
 from orbit_registry.workspace.git import Git
 
-_OWN_NUMBER = re.compile(r"(?P<word>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{3,9})")
+_WIDTH = 3
+"""Digits that an id here has at least."""
 
 
 class NamedRecords:
@@ -36,8 +36,8 @@ class NamedRecords:
         self._by_series: defaultdict[tuple[str, int], list[Record]] = defaultdict(list)
         for record in records:
             for name in (record.id, *record.legacy_ids):
-                if match := NUMBERED_NAME.fullmatch(name):
-                    self._by_series[match["word"], int(match["number"])].append(record)
+                if numbered := numbered_name(name):
+                    self._by_series[numbered.word, numbered.number].append(record)
 
     def find(self, name: str) -> Record | None:
         """Return the record; None where none or several answer to the name."""
@@ -59,17 +59,20 @@ class NamedRecords:
             is_ours = is_decision and parts[-2] in self._folder_names
             return is_ours and parts[-1] not in self._by_file_name
 
-        match = _OWN_NUMBER.fullmatch(name)
-        if match is None or match["word"] not in self._words or self._set.candidates(name):
+        numbered = numbered_name(name)
+        if numbered is None or numbered.word not in self._words or len(numbered.digits) < _WIDTH:
+            return False
+        if self._set.candidates(name):
             return False
 
-        number = int(match["number"])
-        return (match["word"], number) not in self._by_series and number not in self._numbers
+        is_in_series = (numbered.word, numbered.number) in self._by_series
+        return not is_in_series and numbered.number not in self._numbers
 
     def _of_id(self, name: str) -> Record | None:
         records = self._set.candidates(name)
-        if not records and (match := NUMBERED_NAME.fullmatch(name)):
-            records = self._by_series.get((match["word"], int(match["number"])), [])
+        numbered = numbered_name(name)
+        if not records and numbered is not None:
+            records = self._by_series.get((numbered.word, numbered.number), [])
 
         unique = {record.path: record for record in records}
         return unique.popitem()[1] if len(unique) == 1 else None

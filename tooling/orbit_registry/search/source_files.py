@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orbit_registry.errors import GitError, GitStoppedError
-from orbit_registry.formats.citations import NUMBERED_NAME, IdForms
+from orbit_registry.formats.citations import IdForms, numbered_name
 from orbit_registry.formats.globs import Glob, matches, readable_globs
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_readable_source, is_source
 from orbit_registry.model.record import Record
@@ -258,8 +258,8 @@ class SourceFiles:
         forms = self.workspace.kinds.id_forms
         words: set[str] = set()
         for record in self.records:
-            found_names = map(NUMBERED_NAME.fullmatch, record.legacy_ids)
-            words.update(match["word"] for match in found_names if match is not None)
+            names = map(numbered_name, record.legacy_ids)
+            words.update(name.word for name in names if name is not None)
 
         series = sorted({f"{word}-" for word in words}.difference(forms.numbered, forms.coded))
         return replace(forms, numbered=(*forms.numbered, *series))

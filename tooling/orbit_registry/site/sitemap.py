@@ -10,6 +10,7 @@ from pathlib import Path
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import slug
+from orbit_registry.model.ids import as_written_here
 from orbit_registry.model.record import Record
 from orbit_registry.site.destinations import Destination, image_of, target_of
 from orbit_registry.site.language import status_word
@@ -18,7 +19,6 @@ from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.snapshot.references import by_version
 
 OVERVIEW = "documents/"
-_NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
 _ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
 """The anchor of a decision in a log, as forges make it of `ADR-0108 — Title`."""
 _TITLE_NUMBER = re.compile(r"^(?:[a-z]{1,8}-{0,2})?\d[\d-]{0,20}-+")
@@ -132,8 +132,7 @@ class SiteMap:
         if any_id in self.legacy:
             return self.legacy[any_id]
 
-        numbered = _NUMBERED.match(any_id)
-        return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
+        return self.records.get(as_written_here(any_id))
 
     def change(self, name: str) -> str | None:
         """Return where the commit can be read that an id of it means; of a part of an id only if

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,7 +51,7 @@ from orbit_registry.snapshot.rows import (
     word_rows,
 )
 from orbit_registry.snapshot.sources import sources_of
-from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
+from orbit_registry.workspace.files import replaced, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -397,28 +396,22 @@ def export_snapshot(
 
     reading = reading or Reading(workspace)
     rows = shared_rows(workspace, reading, unfiltered=everything, is_export=True)
-    temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.is_dir():
-            raise IsADirectoryError(21, "is a folder", str(file))
+    tables = {table: rows.shared.get(table, ()) for table in CONTENT}
+    for table in ("vote_keys", *ROUTES):
+        tables[table] = rows.local.get(table, ())
+    tables[TEXTS] = rows.shared.get(TEXTS, ())
+    tables[WORDS] = rows.local.get(WORDS, ())
+    names = [*CONTENT, "meta"]
+    paths = [file]
 
+    with contextlib.ExitStack() as files:  # all of them take their places, or none
+        temporary = files.enter_context(replaced(file))
         if file.exists() and not _is_database(file):
             raise RefusedError(
                 f"{file} exists and is not a DuckDB file",
                 hint="give another name, or remove it first",
             )
 
-        temporary.touch()  # DuckDB would not say which error of the system it met
-        temporary.unlink()
-
-        tables = {table: rows.shared.get(table, ()) for table in CONTENT}
-        for table in ("vote_keys", *ROUTES):
-            tables[table] = rows.local.get(table, ())
-        tables[TEXTS] = rows.shared.get(TEXTS, ())
-        tables[WORDS] = rows.local.get(WORDS, ())
-        names = [*CONTENT, "meta"]
-        paths = [file]
         with engine() as connection, new_database(connection, temporary):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             fill_all(connection, tables, file.parent)
@@ -428,15 +421,11 @@ def export_snapshot(
                 names.append("vectors")
 
             if parquet is not None:
-                paths += _write_parquet(connection, parquet, names)
-
-        temporary.replace(file)
-        sync_folder(file.parent)
-    except OSError as error:
-        raise write_error(file, error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+                for table in names:
+                    target = parquet / f"{table}.parquet"
+                    part = files.enter_context(replaced(target))
+                    _write_parquet(connection, table, part, target)
+                    paths.append(target)
 
     return paths
 
@@ -581,25 +570,12 @@ def _is_database(file: Path) -> bool:
 
 
 def _write_parquet(
-    connection: duckdb.DuckDBPyConnection, folder: Path, tables: Iterable[str]
-) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths: list[Path] = []
-    for table in tables:
-        target = folder / f"{table}.parquet"
-        temporary = folder / f"{TEMPORARY}{table}-{secrets.token_hex(4)}.parquet"
-        try:
-            connection.execute(f"COPY {table} TO {quoted(str(temporary))} (FORMAT parquet)")
-            temporary.replace(target)
-        except duckdb.Error as error:
-            raise SnapshotError(
-                f"{target} can't be written: {str(error).splitlines()[0]}",
-                hint="see that the folder is writable and the disk has room, then try again",
-            ) from None
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-
-        paths.append(target)
-
-    return paths
+    connection: duckdb.DuckDBPyConnection, table: str, temporary: Path, target: Path
+) -> None:
+    try:
+        connection.execute(f"COPY {table} TO {quoted(str(temporary))} (FORMAT parquet)")
+    except duckdb.Error as error:
+        raise SnapshotError(
+            f"{target} can't be written: {str(error).splitlines()[0]}",
+            hint="see that the folder is writable and the disk has room, then try again",
+        ) from None

@@ -24,6 +24,7 @@ from orbit_registry.model.record import Record, Source
 from orbit_registry.repository.documents import Document, decision_paths, heading_of
 from orbit_registry.repository.guard import redacted
 from orbit_registry.repository.reader import Collection
+from orbit_registry.repository.record_path import record_path
 from orbit_registry.snapshot.redact import NameMask, redact_pattern, words_of
 from orbit_registry.workspace.config import PublishConfig
 from orbit_registry.workspace.files import document_text
@@ -306,9 +307,8 @@ class Publication:
         return [record for record in map(self._made_out, paths) if record is not None]
 
     def _made_out(self, path: str) -> Record | None:
-        *_, plural, name, _ = ["", "", *path.split("/")]
-        kind = self.workspace.kinds.of_plural(plural)
-        if kind is None:
+        at = record_path(self.workspace.kinds, path)
+        if at is None:
             return None
 
         text = document_text(self.workspace.root, path) or ""
@@ -322,7 +322,7 @@ class Publication:
         if not (isinstance(source, dict) and source.get("path")):
             data = {key: value for key, value in data.items() if key != "source"}
 
-        return Record(kind, {"uid": "", **data, "id": name}, path)
+        return Record(at.kind, {"uid": "", **data, "id": at.id}, path)
 
     @cached_property
     def _unclaimed(self) -> list[tuple[Document, AdrDocument]]:

@@ -13,6 +13,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.markdown import Document, parse_markdown
+from orbit_registry.model.ids import as_written_here
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import UNSTATED, UNVERSIONED, version_factor
@@ -22,7 +23,6 @@ from orbit_registry.repository.documents import ProseReading
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, is_inside
 from orbit_registry.workspace.workspace import Workspace
 
-_NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
 _LOCAL_LINK = re.compile(
     r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)",
     re.IGNORECASE,
@@ -159,9 +159,7 @@ class NameResolver:
             feature = posixpath.basename(posixpath.dirname(origin))
             record_id = self.resolve(f"{feature}/{target}")
 
-        record_id = record_id or self.resolve(target)
-        if record_id is None and (numbered := _NUMBERED.fullmatch(target)):
-            record_id = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
+        record_id = record_id or self.resolve(target) or self.resolve(as_written_here(target))
         if record_id is not None or "." not in target:
             return record_id
 

@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -89,6 +89,8 @@ class LoggedEvent:
     command: str = ""  # hash of the shell command
     tests: bool = False  # the command runs tests
     is_failure: bool = False  # the call failed
+    row: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The whole line."""
 
 
 @dataclass(slots=True)
@@ -110,15 +112,12 @@ def log_files(state: Path) -> list[Path]:
     return [path for name in FILES if (path := folder / name).is_file() and not path.is_symlink()]
 
 
-def logged_events(files: list[Path], now: float, log: LogScan) -> Iterator[LoggedEvent]:
-    """Yield the events of logs in order, and fill in `log`."""
-    return (event for event, _ in rows_in(files, now, log))
-
-
-def rows_in(
-    files: list[Path], now: float, log: LogScan
-) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
-    """Yield the events of logs in order, each with its JSON object, and fill in `log`."""
+def logged_events(
+    files: Iterable[Path], now: float | None = None, scan: LogScan | None = None
+) -> Iterator[LoggedEvent]:
+    """Yield the events of logs in order, and fill in `scan`."""
+    log = LogScan() if scan is None else scan
+    latest = (time.time() if now is None else now) + AHEAD_SECONDS
     last = -math.inf
     for path in files:
         if log.files:
@@ -131,15 +130,15 @@ def rows_in(
 
                 for line in _lines(file, log):
                     parsed = read_line(line) if line is not None else "too long"
-                    if not isinstance(parsed, str) and parsed[0].at > now + AHEAD_SECONDS:
+                    if not isinstance(parsed, str) and parsed.at > latest:
                         parsed = "dated ahead of the clock"
 
                     if isinstance(parsed, str):
                         log.skipped[parsed] += 1
                         continue
 
-                    log.backwards += parsed[0].at < last - BACK_SECONDS
-                    last = parsed[0].at
+                    log.backwards += parsed.at < last - BACK_SECONDS
+                    last = parsed.at
                     yield parsed
         except FileNotFoundError:
             continue  # rotated just now
@@ -177,7 +176,9 @@ def follow(
             pass  # rotated just now, or not written yet
 
         *lines, buffer = buffer.split(b"\n")
-        yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
+        for event in map(read_line, lines):
+            if not isinstance(event, str):
+                yield event.row
 
         if not lines:
             if len(buffer) > LONGEST_LINE:
@@ -208,8 +209,8 @@ def _lines(file: BinaryIO, log: LogScan) -> Iterator[bytes | None]:
             yield line
 
 
-def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
-    """Return the event of a line and its JSON object, or why it is none."""
+def read_line(line: bytes) -> LoggedEvent | str:
+    """Return the event of a line, or why it is none."""
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -225,7 +226,7 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
         return "no event"
 
     omitted = _count(row.get("omitted")) or 0
-    event = LoggedEvent(
+    return LoggedEvent(
         timestamp,
         kind,
         surface,
@@ -236,8 +237,8 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
         writes=row.get("writes") is True,
         tests=row.get("tests") is True,
         is_failure=row.get("result") == "failed",
+        row=row,
     )
-    return event, row
 
 
 def _details(row: Mapping[str, Any], kind: str) -> dict[str, Any]:

@@ -259,6 +259,35 @@ def replace_file(path: Path, temporary: Path) -> None:
 
 
 @contextlib.contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Yield a temporary name in a file's folder for another program to write; what is there at the
+    end takes the file's place, and a block that fails leaves nothing.
+    """
+    temporary = path.with_name(f"{TEMPORARY}{os.urandom(4).hex()}-{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder", str(path))
+
+        existing_mode = _mode_of(path)
+        temporary.touch()  # the program may not say which error of the system it met
+        temporary.unlink()
+
+        yield temporary
+
+        if existing_mode is not None:
+            temporary.chmod(existing_mode)
+        sync_file(temporary, path)
+        replace_file(path, temporary)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise write_error(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+@contextlib.contextmanager
 def _removed_on_error(temporary: Path, path: Path) -> Iterator[None]:
     try:
         yield

@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from orbit_registry.errors import GitError
 from orbit_registry.workspace.git import Git
@@ -15,8 +16,23 @@ _FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%an <%ae>%x00%B%x00"
 """Messages and file names may have any character but NUL."""
 _LOG_OPTIONS = ("-z", "--raw", "--relative", _FORMAT)
 
+_REGULAR = ("100644", "100755")
+"""Modes of regular files; others are links and submodules."""
+
 CommitChange = tuple[str, str]
 """A path and the hash of its new content (may be abbreviated); empty where it was deleted."""
+
+
+class FileStep(NamedTuple):
+    """A file in a commit: its names and the hashes of its contents before and after.
+
+    A name is empty where there was no file, a hash also where it was no regular one.
+    """
+
+    before: str
+    after: str
+    blob_before: str
+    blob_after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +44,39 @@ class Commit:
     parents: tuple[str, ...]
     at: float
     message: str
-    changes: Sequence[CommitChange]
+    steps: Sequence[FileStep]
     author: str = ""
     """Name and address."""
 
     @property
-    def files(self) -> tuple[str, ...]:
+    def changes(self) -> list[CommitChange]:
         """The files that it changed; of a moved file the new name, where moves were followed."""
+        return [(step.after or step.before, step.blob_after) for step in self.steps]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of these files."""
         return tuple(path for path, _ in self.changes)
 
 
-def newest_commits(git: Git) -> Iterator[Commit]:
-    """Yield the newest commits without merges, moves followed."""
-    try:
-        texts = git.run_fields(
-            "log", "--no-merges", f"--max-count={MOST_COMMITS}", *_LOG_OPTIONS, "HEAD", check=False
-        )
-    except GitError:
+def commits(git: Git, *words: str, check: bool = False) -> Iterator[Commit]:
+    """Yield the commits that `git log` lists for these options, revisions and paths.
+
+    Without `check` there are none where git lists none, as outside a repository.
+    """
+    yield from _commits(git.run_fields("log", *_LOG_OPTIONS, *words, check=check))
+
+
+def newest_commits(git: Git, most: int = MOST_COMMITS, since: str = "") -> Iterator[Commit]:
+    """Yield the newest commits without merges, those since a day, moves followed."""
+    if git.head() is None:
         return
-    yield from _commits(texts)
+
+    options = ["--no-merges", "--find-renames", f"--max-count={most}"]
+    if since:
+        options.append(f"--since={since}T00:00:00")
+
+    yield from commits(git, *options, "HEAD", "--", check=True)
 
 
 def commits_since(git: Git, revision: str | None, most: int | None = None) -> list[Commit]:
@@ -56,18 +86,17 @@ def commits_since(git: Git, revision: str | None, most: int | None = None) -> li
     revisions = ["HEAD"]
     if revision is not None:
         revisions.append(f"^{revision}")
-    options = ["--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS]
+    options = ["--topo-order", "--reverse", "--no-renames", "--no-abbrev"]
     if most is not None:
         options.append(f"--max-count={most}")
 
-    texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
-    commits = list(_commits(texts))
-    changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
-    for position, commit in enumerate(commits):
-        if commit.name in changed:
-            commits[position] = replace(commit, changes=changed[commit.name])
+    listed = list(commits(git, *options, "--end-of-options", *revisions, "--"))
+    steps = _merged(git, [commit for commit in listed if len(commit.parents) > 1])
+    for position, commit in enumerate(listed):
+        if commit.name in steps:
+            listed[position] = replace(commit, steps=steps[commit.name])
 
-    return commits
+    return listed
 
 
 def commits_after(git: Git, moment: float) -> list[Commit]:
@@ -75,10 +104,9 @@ def commits_after(git: Git, moment: float) -> list[Commit]:
     of more than `MOST_COMMITS` the newest.
     """
     options = ("--no-merges", "--no-renames", f"--since={int(moment)}")
-    most = f"--max-count={MOST_COMMITS}"
-    texts = git.run_fields("log", *options, most, *_LOG_OPTIONS, "HEAD", check=False)
-    commits = [commit for commit in _commits(texts) if commit.at > moment]
-    return sorted(commits, key=lambda commit: commit.at)
+    listed = commits(git, *options, f"--max-count={MOST_COMMITS}", "HEAD")
+    later = [commit for commit in listed if commit.at > moment]
+    return sorted(later, key=lambda commit: commit.at)
 
 
 def commits_touching(
@@ -99,7 +127,14 @@ def commits_touching(
         options.append(f"--max-count={most}")
 
     names = [f":(literal){path}" for path in paths]
-    yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", *names))
+    yield from commits(git, *options, revisions, "--", *names, check=True)
+
+
+def uncommitted_steps(git: Git, *options: str) -> list[FileStep]:
+    """Return what the work tree has changed since HEAD, as `git diff` lists it."""
+    words = ("-z", "--raw", "--relative", *options, "HEAD", "--")
+    steps, _ = _steps(git.run_fields("diff", *words, check=False), 0)
+    return steps
 
 
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
@@ -112,35 +147,22 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     if not names or git.is_shallow:
         return {}
 
-    options = ("-z", "--root", "--find-renames", "--name-status", "--relative", "--format=%x00%ct")
+    patterns = (f"*{suffix}" for suffix in suffixes)
     try:
-        texts = iter(
-            git.run_fields(
-                "log", *options, "HEAD", "--", *(f"*{suffix}" for suffix in suffixes), check=False
-            )
-        )
+        listed = list(commits(git, "--root", "--find-renames", "HEAD", "--", *patterns))
     except GitError:
         return {}
 
     dates: dict[str, tuple[float, float]] = {}
-    time = 0.0
-    for text in texts:  # newest first: an empty text, the commit's time, its changes
-        if not text:
-            time = seconds_in(next(texts, ""))
-            continue
+    for commit in listed:  # newest first
+        for step in commit.steps:
+            files = names.pop(step.after or step.before, [])
+            for path in files:
+                last = dates[path][1] if path in dates else commit.at
+                dates[path] = (commit.at, last)
 
-        change = text.lstrip("\n")[:1]
-        before = after = next(texts, "")
-        if change == "R":
-            after = next(texts, "")
-
-        files = names.pop(after, [])
-        for path in files:
-            last = dates[path][1] if path in dates else time
-            dates[path] = (time, last)
-
-        if files and change != "A":
-            names.setdefault(before, []).extend(files)
+            if files and step.before:
+                names.setdefault(step.before, []).extend(files)
 
     return dates
 
@@ -158,23 +180,50 @@ def _commits(texts: Sequence[str]) -> Iterator[Commit]:
             continue
 
         name, short, parents, time, author, message = texts[index : index + 6]
-        changes, index = _changes(texts, index + 7)
+        steps, index = _steps(texts, index + 7)
         yield Commit(
-            name, short, tuple(parents.split()), seconds_in(time), message.strip(), changes, author
+            name,
+            short,
+            tuple(parents.split()),
+            seconds_in(time),
+            _printable(message.strip()),
+            steps,
+            _printable(author),
         )
 
 
-def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]:
-    changes: list[CommitChange] = []
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _steps(texts: Sequence[str], index: int) -> tuple[list[FileStep], int]:
+    """Return the files that the fields from a position on list, and the position after them."""
+    steps: list[FileStep] = []
     while index + 1 < len(texts) and texts[index].lstrip("\n").startswith(":"):
-        _, mode, _, after, what = texts[index].split(" ")
-        index += 1 + what.startswith(("R", "C"))  # a move has the old name first
-        changes.append((texts[index], after if mode in ("100644", "100755") else ""))
-        index += 1
-    return changes, index
+        mode_before, mode_after, blob_before, blob_after, status = texts[index].split(" ")
+        before = after = texts[index + 1]
+        index += 2
+        if status.startswith(("R", "C")):
+            after = texts[index]
+            index += 1
+
+        if status.startswith(("A", "C")):
+            before = ""
+        elif status.startswith("D"):
+            after = ""
+
+        step = FileStep(
+            before,
+            after,
+            blob_before if before and mode_before.lstrip("\n:") in _REGULAR else "",
+            blob_after if after and mode_after in _REGULAR else "",
+        )
+        steps.append(step)
+
+    return steps, index
 
 
-def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChange]]:
+def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[FileStep]]:
     """Return the changes of merges in `.orbit`, against their first parents."""
     if not merges:
         return {}
@@ -192,10 +241,10 @@ def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChang
         stdin=pairs,
     )
 
-    by_commit: dict[str, list[CommitChange]] = {merge.name: [] for merge in merges}
+    by_commit: dict[str, list[FileStep]] = {merge.name: [] for merge in merges}
     index = 0
     while index < len(texts):
         name = texts[index].strip()[:64].split(" ")[0]
-        by_commit[name], index = _changes(texts, index + 1)
+        by_commit[name], index = _steps(texts, index + 1)
 
     return by_commit

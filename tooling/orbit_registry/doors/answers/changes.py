@@ -15,9 +15,8 @@ from orbit_registry.doors.render.changes import (
     check_command,
 )
 from orbit_registry.errors import OrbitError
-from orbit_registry.model.ids import is_safe_id
 from orbit_registry.registry import Registry
-from orbit_registry.repository.inherited import source_of
+from orbit_registry.repository.record_path import record_path
 
 
 @operation("diff", job="Check", formats=("text", "json", "markdown"))
@@ -80,11 +79,9 @@ def _markdown(registry: Registry, report: ChangeReport) -> str:
         return forge.built(path) or quote(path)
 
     def page(path: str) -> str:
-        *_, plural, record_id, _ = ["", "", *path.split("/")]
-        is_page = (
-            base_url and workspace.kinds.of_plural(plural) is not None and is_safe_id(record_id)
-        )
-        shown_id = f"{source}:{record_id}" if (source := source_of(path)) else record_id
-        return f"{base_url.rstrip('/')}/{record_url(plural, shown_id)}" if is_page else file(path)
+        at = record_path(workspace.kinds, path)
+        if at is None or not base_url:
+            return file(path)
+        return f"{base_url.rstrip('/')}/{record_url(at.kind.plural, at.id)}"
 
     return changes_markdown(report, page, file)

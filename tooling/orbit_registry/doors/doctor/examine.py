@@ -4,7 +4,6 @@ import importlib.metadata
 import platform
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -490,10 +489,10 @@ def _examine_delivery(
 ) -> Iterator[Finding]:
     log = str(workspace.state / "log")
     try:
-        files, now = log_files(workspace.state), time.time()
         met = LogScan()
-        counts = counts_of(logged_events(files, now, met))
-        events = events_by_session(logged_events(files, now, LogScan()))
+        logged = list(logged_events(log_files(workspace.state), scan=met))
+        counts = counts_of(logged)
+        events = events_by_session(logged)
     except OrbitError as error:
         yield Finding("problem", "log", error.message, log, error.hint)
         return

@@ -22,10 +22,12 @@ from orbit_registry.operations.freshness.evaluate import (
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
+from orbit_registry.workspace.git_log import commits, uncommitted_steps
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
 
-_CHANGE = re.compile(r"(?:R\d*|D)\Z")
+_LOST = ("--find-renames", "--diff-filter=DR")
+"""Options for what was renamed or removed."""
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 """What no record names: one such file would keep the names of all others from being corrected."""
 _SPECIAL = re.compile(r"[*?\[\]{}]")
@@ -145,7 +147,6 @@ def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[s
     """Return git's renames and removals since a moment or a commit, in the history and the work
     tree.
     """
-    options = ("-M", "--diff-filter=DR", "--name-status", "-z", "--relative")
     memo, words = "lost-since-commit", ["HEAD", f"^{start}"]
     if isinstance(start, datetime):
         memo, words = "lost-since-moment", [f"--since={start.isoformat()}", "HEAD"]
@@ -153,21 +154,15 @@ def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[s
     def history() -> list[list[str]]:
         counted = ("rev-list", "--max-count=1", f"--skip={_MOST_COMMITS}", *words, "--")
         words.extend(f"^{oldest}" for oldest in git.run(*counted, check=False).decode().split())
-        log = ("log", "--topo-order", "--reverse", "--format=", *options, *words, "--")
-        pairs = _pairs(git.run_fields(*log, check=False))
+        listed = commits(git, "--topo-order", "--reverse", *_LOST, *words, "--")
+        steps = chain.from_iterable(commit.steps for commit in listed)
+        pairs = ([step.before, step.after] for step in steps)
         return [[old, new] for old, new in pairs if not _UNWRITABLE.search(f"{old}{new}")]
 
     git = workspace.git
     earlier = workspace.cache.memo(memo, f"{git.head()} {start}", history)
-    uncommitted = git.run_fields("diff", *options, "HEAD", "--", check=False)
-    return Renames(((old, new) for old, new in (*earlier, *_pairs(uncommitted))), files)
-
-
-def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
-    words = (word.strip("\n") for word in answer)
-    for word in words:
-        if _CHANGE.match(word):
-            yield next(words, ""), "" if word == "D" else next(words, "")
+    uncommitted = [(step.before, step.after) for step in uncommitted_steps(git, *_LOST)]
+    return Renames(((old, new) for old, new in (*earlier, *uncommitted)), files)
 
 
 @dataclass(frozen=True, slots=True)

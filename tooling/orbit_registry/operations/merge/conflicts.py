@@ -17,10 +17,10 @@ from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import microseconds
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.citation_rewrite import kind_of
 from orbit_registry.operations.renumber import alias_ids, moved_document
 from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.ids import new_ids, short_name
+from orbit_registry.repository.record_path import kind_of_file
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -306,7 +306,7 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
     by_uid: dict[str, MergedRecord] = {}
     unreadable: dict[str, str] = {}
     for path, stages in state.unmerged.items():
-        kind = kind_of(workspace, path)
+        kind = kind_of_file(workspace.kinds, path)
         if kind is None or not stages:
             continue
 

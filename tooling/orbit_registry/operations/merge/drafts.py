@@ -20,7 +20,6 @@ from orbit_registry.operations.citation_rewrite import (
     CitationMap,
     DocumentMoves,
     Unclear,
-    kind_of,
     mentioning_files,
     rewrite_file,
     rewrite_mentions,
@@ -44,6 +43,7 @@ from orbit_registry.operations.merge.texts import (
 from orbit_registry.operations.renumber import in_order, renumbered_data, renumbered_document
 from orbit_registry.repository.codec import data_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME
+from orbit_registry.repository.record_path import kind_of_file
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated
 from orbit_registry.workspace.files import DOCUMENT_LIMIT
@@ -214,7 +214,7 @@ class Resolution:
                 continue
 
             if path in state.unmerged and not state.unmerged[path]:
-                if kind_of(self.workspace, path):
+                if kind_of_file(self.workspace.kinds, path):
                     self.reasons[path] = "it is not a regular file on one side"
                 continue
 
@@ -281,7 +281,7 @@ class Resolution:
     def _merged(self, path: str, texts: Texts) -> tuple[str | None, Sequence[str]]:
         """Return the merge of a file's versions, and what both sides changed in it."""
         base, ours, theirs = (texts[side] for side in SIDES)
-        kind = kind_of(self.workspace, path)
+        kind = kind_of_file(self.workspace.kinds, path)
         if kind is not None:
             _refuse_two_records(path, ours, theirs)
 
@@ -327,7 +327,7 @@ class Resolution:
 
     def _is_plain(self, path: str) -> bool:
         """Say whether a file is merged by line: no record, no votes and no log."""
-        if kind_of(self.workspace, path) is not None or _is_votes(path):
+        if kind_of_file(self.workspace.kinds, path) is not None or _is_votes(path):
             return False
 
         return not self._is_log(path)
