@@ -136,6 +136,7 @@ class AdrDocument:
     heading_span: Span | None = None
     status_span: Span | None = None
     status_syntax: str = ""  # the syntax that states `status_raw`, if that syntax is not read
+    listed_file: str = ""  # the file that a row of a table lists, as written in its link
 
     @property
     def has_cost(self) -> bool:

@@ -63,7 +63,7 @@ from orbit_registry.formats.adr.vocabulary import (
 from orbit_registry.formats.adr.zones import content_end, log_header, single_header
 from orbit_registry.formats.citations import Citation, find_citations
 from orbit_registry.formats.dates import is_iso_date
-from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.links import is_markdown, split_link
 from orbit_registry.formats.markdown import Cell, Document, Heading, parse_markdown, within
 from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
@@ -72,6 +72,7 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _COMPONENT = pattern("component")
 _CODE = pattern("code")
 _CODE_LINE = pattern("code_line")
+_CHAPTER = pattern("chapter_ahead")
 _ROW_NUMBER = pattern("row_number")
 _CODE_IN_TITLE = pattern("code_in_title")
 _OF_OTHERS = word_set("codes_of_others")
@@ -202,7 +203,20 @@ def _row_entry(
     outline = Outline(None, parts, parts.number, Span(start, end), Span(start, end), None)
     entry = assemble(header, outline, facts)
     has_code = parts.code and not parts.code.upper().startswith("ADR")
-    yield replace(entry, title=words, legacy_ids=(parts.code,) if has_code else ())
+    codes = (parts.code,) if has_code else ()
+    yield replace(entry, title=words, legacy_ids=codes, listed_file=_listed_file(document, row))
+
+
+def _listed_file(document: Document, row: Sequence[Cell]) -> str:
+    """Return the file that a row lists: the target of a cell that is a link and nothing else."""
+    for cell in row:
+        links = within(document.links, cell.span, lambda link: link.span.start) if cell.span else ()
+        if len(links) == 1 and links[0].text.strip("*_` ") == cell.text.strip("*_` "):
+            file, _ = split_link(links[0].target)
+            if is_markdown(file):
+                return file
+
+    return ""
 
 
 def _unnamed_sections(
@@ -210,7 +224,7 @@ def _unnamed_sections(
 ) -> Iterator[Problem]:
     sections = {heading.section for heading, _ in entries}
     first, parts = entries[0]
-    form = "dated" if parts.number is None else "numbered"
+    form = "numbered" if parts.number is not None or parts.code else "dated"
     for other in document.headings:
         if (
             other.level == first.level
@@ -360,12 +374,25 @@ def _title_parts(
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
     if path_number is None and headings.runs_on(document.text, span, parts):
         parts = TitleParts(None, None, title, span)  # a ticket's: `SHOP-1234 Design of the cart`
+    elif parts.number is None:
+        parts = _without_chapter(document.text, parts, stem)
 
     below = headings.title_below(document, parts, header.headings)
 
     return (
         parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
     )
+
+
+def _without_chapter(text: str, parts: TitleParts, stem: str) -> TitleParts:
+    """Return a title without the number of a chapter that the file's name has too."""
+    written = _CHAPTER.match(text, parts.title_span.start, parts.title_span.end)
+    plain_title = _CHAPTER.match(parts.title)
+    if written is None or plain_title is None or not stem.startswith(written["chapter"]):
+        return parts
+
+    span = Span(written.end(), parts.title_span.end)
+    return replace(parts, title=parts.title[plain_title.end() :], title_span=span)
 
 
 def _field_number(fields: Sequence[Field]) -> str | None:
