@@ -13,12 +13,14 @@ from orbit_registry.formats.adr.headings import (
     split_entry,
     without_strike,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 
 Entry = tuple[Heading, TitleParts]
 _FEWEST = 2
 """Entries of a log."""
+_LESSON = pattern("lesson")
 _LEAD = re.compile(r"[A-Z]{1,6}[-_ #]?")
 
 
@@ -82,6 +84,17 @@ def coded_headings(document: Document) -> list[Entry]:
     untitled = [(each, TitleParts(None, None, each.text, each.title)) for each in alike]
     entries = _highest(untitled)
     return entries if len(entries) >= _FEWEST else []
+
+
+def numbered_lessons(document: Document) -> list[Entry]:
+    """Return the headings of a file of lessons with codes or numbers: `Lesson 1: T`."""
+    coded = _of_one_code(document)
+    named = [
+        (heading, TitleParts(None, None, heading.text[match.end() :], heading.title))
+        for heading in _below_title(document)
+        if (match := _LESSON.match(heading.text)) is not None
+    ]
+    return coded or (_highest(named) if len(named) >= _FEWEST else [])
 
 
 def _of_one_code(document: Document) -> list[Entry]:
