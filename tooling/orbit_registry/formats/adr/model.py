@@ -163,8 +163,8 @@ class AdrFile:
     candidate: AdrDocument | None = (
         None  # the decision in a text that was skipped, for callers that know it is one
     )
-    # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`
-    in_series: bool = False
+    # whether its front matter says so: `type: adr`, or `CIP: 1` in `CIP-0001/README.md`
+    says_so: bool = False
 
 
 LONGEST_TITLE = 300

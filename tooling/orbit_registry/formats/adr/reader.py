@@ -76,6 +76,8 @@ _CHAPTER = pattern("chapter_ahead")
 _ROW_NUMBER = pattern("row_number")
 _CODE_IN_TITLE = pattern("code_in_title")
 _OF_OTHERS = word_set("codes_of_others")
+_KEYS_OF_KIND = word_set("keys_of_kind")
+_KINDS = word_set("kinds_of_decision")
 _CODE_LINES = 12  # lines of the header that may say so
 _CHANGE_DATE = pattern("change_date")
 _OF_SERIES = pattern("of_series")
@@ -276,12 +278,11 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         for section in entry.sections
         if section.key in ("context", "decision")
     }
+    says_so = series is not None or any(map(_names_kind, header.fields))
     filled = len(bodies) == 2 and all(
         headings.is_filled(document, body) for body in bodies.values()
     )
-    reason = skip_reason(
-        entry, header.headings, stem, pure_path, in_series=series is not None, is_filled=filled
-    )
+    reason = skip_reason(entry, header.headings, stem, pure_path, says_so=says_so, is_filled=filled)
     entry = (
         replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
     )
@@ -292,7 +293,7 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     if is_blank_title(entry.title):
         entry = _titled_by_path(entry, path)
 
-    return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
+    return AdrFile("file", (entry,), entry.problems, says_so=says_so)
 
 
 def _titled_by_path(entry: AdrDocument, path: str) -> AdrDocument:
@@ -382,6 +383,12 @@ def _title_parts(
     return (
         parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
     )
+
+
+def _names_kind(field: Field) -> bool:
+    """Say whether a field says that the document is a decision: `type: adr`."""
+    words = plain(field.value.replace("-", " ").replace("_", " "))
+    return plain(field.key.replace("_", " ")) in _KEYS_OF_KIND and words in _KINDS
 
 
 def _without_chapter(text: str, parts: TitleParts, stem: str) -> TitleParts:
