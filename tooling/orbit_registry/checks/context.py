@@ -207,7 +207,8 @@ class CheckContext(Inputs):
         unclaimed: list[tuple[Document, AdrDocument]] = []
         for path, document in self.documents.by_path.items():
             for entry in document.file.entries:
-                if (path, entry.span.start) not in claimed:
+                is_listed = document.listed_by(entry) in self.documents.by_path
+                if (path, entry.span.start) not in claimed and not is_listed:
                     unclaimed.append((document, entry))
 
         return tuple(unclaimed)

@@ -44,9 +44,22 @@ def source_text(content: bytes, path: str = "") -> str:
         raise UndecodableError(f"it is not valid {encoding.upper()}") from None
 
 
+def wide_encoding(content: bytes) -> str | None:
+    """Return the name of an encoding of several bytes a letter, such as UTF-16; else None."""
+    if content.count(0) < _LEAST_NULS * len(content):
+        return None
+
+    name = _marked(content) or _unmarked(content)
+    return None if name is None else re.sub(r"-(?=[LB]E)", "", name.upper())
+
+
+def _marked(content: bytes) -> str | None:
+    return next((name for mark, name in _MARKS if content.startswith(mark)), None)
+
+
 def _encoding_of(content: bytes, path: str) -> str | None:
     """Return the encoding that a file states or shows; None for UTF-8, good or bad."""
-    marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
+    marked = _marked(content)
     if marked is not None:
         if content.count(0) < _LEAST_NULS * len(content):
             raise UndecodableError("it begins like UTF-16, and the rest is not UTF-16")

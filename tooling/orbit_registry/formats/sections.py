@@ -10,9 +10,13 @@ from functools import lru_cache
 
 RUN_IN = 7
 """Level of a heading that is the bold start of a paragraph."""
+ITEM = 8
+"""Level of a heading that is the start of a list's item, which ends no section above it."""
 _HEADING = re.compile(
     r"^(?:[ ]{0,3}(?P<fence>```+|~~~+).*$|(?P<mark>#{1,6})[ \t]+(?P<name>.+)$"
     r"|(?P<bold>\*\*|__)(?P<run_in>[^*_\n]{1,50}?)[.:]?(?P=bold)[.:]?"
+    r"|(?:[-*+]|\d{1,2}[.)])[ \t]+"
+    r"(?:\*\*|__)?(?P<item>[^\W\d_][^*_:：\n]{1,40}?)(?:[:：](?:\*\*|__)?|(?:\*\*|__)[ ]?[:：.])"
     r"|(?P<over>[^\W_][^\n|]*+)\n(?P<rule>=+|-{3,})[ \t\r]*$)",
     re.MULTILINE,
 )
@@ -30,7 +34,7 @@ class LineHeading:
 
 @lru_cache(maxsize=4096)  # a build asks for a decision's options, its names and its sentence
 def headings_of(text: str) -> tuple[LineHeading, ...]:
-    """Return the headings of a text, and the bold starts of its paragraphs."""
+    """Return the headings of a text, and the named starts of its paragraphs and items."""
     return tuple(_headings(text))
 
 
@@ -54,10 +58,10 @@ def _level(line: re.Match[str]) -> int:
     if line["rule"]:
         return 1 if line["rule"].startswith("=") else 2
 
-    return RUN_IN
+    return ITEM if line["item"] else RUN_IN
 
 
 def _name(line: re.Match[str]) -> str:
     # A pattern that leaves the closing marks out costs the square of a line's length.
-    name: str = line["name"] or line["run_in"] or line["over"]
+    name: str = line["name"] or line["run_in"] or line["item"] or line["over"]
     return name.rstrip(" \t\r#")

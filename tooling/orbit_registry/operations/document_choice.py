@@ -229,7 +229,7 @@ def _doubt(workspace: Workspace, path: str, is_neighbour: bool) -> str:
     parsed = read_name(stem)
     is_dated = is_neighbour and parsed is not None and bool(parsed.dated)
     is_log = is_log_name(stem) and file.format == "log"
-    if file.in_series or (file.entries and (is_dated or is_log)):
+    if file.says_so or (file.entries and (is_dated or is_log)):
         return ""
 
     if _OF_AGENTS.match(path) and file.format != "log":

@@ -71,8 +71,9 @@ class Candidate:
         its title where it has no number.
         """
         entry = self.entry
-        if self.in_log and entry.heading_span is None and entry.legacy_ids:
-            return entry.legacy_ids[0]  # a row of a table
+        is_coded = entry.heading_span is None or entry.number is None  # a row, or `D-API-01`
+        if self.in_log and is_coded and entry.legacy_ids:
+            return entry.legacy_ids[0]
 
         if entry.heading_span is None or not entry.number_spans:
             return heading_of(entry, "log")

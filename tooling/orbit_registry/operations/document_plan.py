@@ -59,6 +59,7 @@ from orbit_registry.repository.documents import Document, heading_of
 _QUOTED = 60  # characters of a value that a report quotes
 _ASKED = (BROKEN, "adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
 """Codes of the problems of a document that the report asks about."""
+_LISTED = "a line of a list whose decision has a file for itself; nothing to do"
 _YEARS = range(1990, 2100)
 _FEW_DECISIONS = 2
 """Decisions in a folder, from which on what is numbered as they are and states a status is one."""
@@ -134,6 +135,7 @@ def decisions_in(
         _sort_entries(document, read, registry, decisions)
 
     _leave_out_chapters(decisions, registry, by_name)
+    _leave_out_lists(decisions, registry)
     _drop_years(decisions)
     _order_dates(decisions)
     return decisions
@@ -325,6 +327,27 @@ def _leave_out_chapters(decisions: Decisions, registry: Registry, by_name: Colle
         decisions.outcomes.append(Outcome("left", candidate.path, None, reason))
 
     decisions.new = whole
+
+
+def _leave_out_lists(decisions: Decisions, registry: Registry) -> None:
+    """Leave out the entries of a list whose decisions have files for themselves."""
+    files = [candidate for candidate in decisions.new if not candidate.in_log]
+    paths = {*(candidate.path for candidate in files), *registry.by_path}
+    same = {(each.number, title_key(each.entry.title)): each.path for each in files}
+    kept: list[Candidate] = []
+    for candidate in decisions.new:
+        home = candidate.document.listed_by(candidate.entry)
+        if home not in paths or home == candidate.path:
+            key = (candidate.number, title_key(candidate.entry.title))
+            home = same.get(key) if candidate.in_log and candidate.number is not None else None
+
+        if home is None:
+            kept.append(candidate)
+            continue
+
+        decisions.outcomes.append(Outcome("left", candidate.label, None, _LISTED))
+
+    decisions.new = kept
 
 
 def _drop_years(decisions: Decisions) -> None:

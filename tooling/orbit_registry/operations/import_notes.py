@@ -42,12 +42,18 @@ _TO_MARKDOWN = {
 _OF_EXPERIENCE = re.compile(
     r"(?:^|.*[/_. -])(?:lessons[-_ "
     r"]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"
-    r"|(?:.*/)?lessons\.md$",
+    r"|(?:.*[/_. -])?lessons\.md$",
     re.IGNORECASE,
 )
 """How people name what they have learned, what failed and what to do then:
 `LESSONS.md`, `docs/postmortems/`.
 """
+OF_LESSONS = re.compile(
+    r"(?:.*[/_. -])?(?:lessons?(?:[-_ ]learn(?:ed|t))?|learnings?|gotchas|pitfalls)"
+    r"\.(?:md|markdown)$",
+    re.IGNORECASE,
+)
+"""A file whose name says that it lists lessons: `tasks/lessons.md`."""
 _DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
 """Parts of the reasons for which a document that could be read is left."""
 
@@ -227,6 +233,15 @@ def _experience(outcomes: Iterable[Outcome]) -> Iterator[str]:
         if is_left and any(reason in outcome.reason for reason in _DECIDES_NOTHING):
             paths.append(outcome.source)
 
+    lessons = [path for path in paths if OF_LESSONS.match(path)]
+    if lessons:
+        first = _highest(lessons)
+        yield (
+            f"{first}{_others(lessons)}: lessons, by the name; `orbit import {first} --from "
+            "lessons` makes learnings of them"
+        )
+
+    paths = [path for path in paths if path not in lessons]
     if paths:
         first = _highest(paths)
         yield (

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.formats.adr.rejected_option import RejectedOption
-from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.links import is_markdown, path_from_root
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
@@ -103,6 +104,13 @@ class Document:
 
         return read_document(self.text, self.path)
 
+    def listed_by(self, entry: AdrDocument) -> str | None:
+        """Return the path of the file that an entry only lists; None for an entry with a text."""
+        if not entry.listed_file:
+            return None
+
+        return path_from_root(entry.listed_file, posixpath.dirname(self.path))
+
     @property
     def entries(self) -> Sequence[AdrDocument]:
         """Its decisions; what only may be one counts, since a record names the document."""
@@ -123,10 +131,15 @@ class Document:
             return self._by_number[number]
 
         for entry in entries:
-            if entry.title == heading:
+            if heading in (entry.title, self._written_heading(entry)):
                 return entry
 
         return only if self.file.format != "log" else None
+
+    def _written_heading(self, entry: AdrDocument) -> str | None:
+        """Return a heading with its number, by which older records name their entry."""
+        span = entry.heading_span
+        return self.text[span.start : span.end].strip("# \t\r\n") if span is not None else None
 
     @cached_property
     def _by_number(self) -> Mapping[int | None, AdrDocument]:

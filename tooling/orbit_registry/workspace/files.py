@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from orbit_registry.errors import OrbitError, UnreadableFileError, UnsafePathError, WriteError
+from orbit_registry.formats.encodings import wide_encoding
 
 RECORD_LIMIT = 1_000_000
 DOCUMENT_LIMIT = 5_000_000
@@ -117,6 +118,13 @@ def decode(content: bytes, path: Path | str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
+        wide = wide_encoding(content)
+        if wide is not None:
+            raise UnreadableFileError(
+                f"{path}: it is {wide}, not UTF-8",
+                hint=f"save the file as UTF-8: `iconv -f {wide} -t UTF-8` converts it",
+            ) from None
+
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         raise UnreadableFileError(

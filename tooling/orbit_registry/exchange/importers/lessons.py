@@ -1,30 +1,35 @@
-"""Import of the stores of lessons that other tools keep: `.claude/learnings/*.yaml` and
-`.reasonix/lessons/*.md`. Each becomes a learning; the store stays as it was.
+"""Import of the lessons that other tools keep: the stores `.claude/learnings/*.yaml` and
+`.reasonix/lessons/*.md`, and files such as `tasks/lessons.md` that list several. Each lesson
+becomes a learning; the files stay as they were.
 """
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from textwrap import dedent
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError, plural
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.front_matter import Data, read_front_matter, read_toml
 from orbit_registry.formats.adr.headings import toml_span
+from orbit_registry.formats.adr.log import dated_headings, log_headings, numbered_lessons
 from orbit_registry.formats.adr.vocabulary import read_date
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.links import is_markdown
-from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.model.ids import code_id
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adoption import importer
+from orbit_registry.operations.adr_style import slug
 from orbit_registry.operations.document_facts import cut_line, stable_uid, words
-from orbit_registry.operations.import_notes import STORES
+from orbit_registry.operations.import_notes import OF_LESSONS, STORES
 from orbit_registry.operations.import_report import Outcome, TakeoverReport, reason_of_error
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
@@ -50,6 +55,9 @@ _NESTED = (dict, list)
 _OTHERS = ("id", "name", "category", "tags", "applicable_agents", "fingerprint", "task")
 _NOT_IN_BODY = frozenset((*_BODY, *_TITLES, *_PATTERNS, *_PATHS, *_MOMENTS, *_OTHERS))
 _WORKED_OUT = ("hash", "sha", "sha1", "sha256", "digest", "checksum", "algorithm", "version")
+_FEWEST = 2
+"""Lessons of a file that lists several."""
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HASH = re.compile(r"(?:\w{2,8}[:-])?[0-9a-fA-F]{6,64}")
 """A fingerprint that is no file: what the tool worked out from some."""
 
@@ -118,11 +126,17 @@ def _store_of(path: Path) -> str | None:
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:
-    """Return the lessons of the store at a path, or of all stores below it."""
+    """Return the lessons of the store at a path, or of all stores below it; of a folder without
+    one, the files whose names say that they list lessons.
+    """
     store = _store_of(workspace.root / within)
     base = "" if within == "." else f"{within}/"
     folders = [within] if store is not None else [f"{base}{name}" for name in STORES]
-    return [*chain.from_iterable(_files_of(workspace, folder) for folder in folders)]
+    files = [*chain.from_iterable(_files_of(workspace, folder) for folder in folders)]
+    if files or within == ".":
+        return files
+
+    return [name for name in walk(workspace.root, within) if OF_LESSONS.match(name)]
 
 
 def _files_of(workspace: Workspace, folder: str) -> Iterator[str]:
@@ -156,6 +170,11 @@ def _plan(
     changes: list[FileChange] = []
 
     for path in files:
+        whole = here.get(stable_uid("lesson", path))  # of a file that was read as one lesson
+        if whole is not None:
+            outcomes.append(Outcome("present", path, whole, ""))
+            continue
+
         try:
             lessons = _lessons_in(workspace, path)
         except OrbitError as error:
@@ -217,12 +236,57 @@ def _lessons_in(workspace: Workspace, path: str) -> list[_Lesson]:
     """Return the lessons of a file: the only one, or each of a list."""
     text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     if is_markdown(path):
+        listed = [*_listed(path, text)] if _store_of(workspace.root / path) is None else []
         data, body = _of_markdown(text)
-        return [_Lesson(path, "", data, body)]
+        return listed if len(listed) >= _FEWEST else [_Lesson(path, "", data, body)]
 
     items = _of_yaml(text)
     names = [f"#{number}" for number in range(1, len(items) + 1)] if len(items) > 1 else [""]
     return [_Lesson(path, name, data, "") for name, data in zip(names, items, strict=True)]
+
+
+def _listed(path: str, text: str) -> Iterator[_Lesson]:
+    """Yield the lessons of a file that lists several: one below each heading with a day, a code
+    or a number, else one in each item of a list.
+    """
+    document = parse_markdown(text)
+    entries = dated_headings(document) or log_headings(document, in_log=True)
+    entries = entries or numbered_lessons(document)
+    names: Counter[str] = Counter()
+    sections = (
+        ({"heading": parts.title, "date": parts.date}, heading.body.of(text).strip())
+        for heading, parts in entries
+    )
+    for data, body in sections if entries else _items(document):
+        name = slug(str(data["heading"])) if entries else slug(body)
+        names[name] += 1
+        again = f"-{names[name]}" if names[name] > 1 else ""
+        yield _Lesson(path, f"#{name}{again}", data, body)
+
+
+def _items(document: Document) -> Iterator[tuple[Mapping[str, object], str]]:
+    """Yield the items of a text that is a list, each with the heading above it as its category;
+    none of a text that says most in other words.
+    """
+    items: list[tuple[str, list[str]]] = []
+    category = ""
+    others = 0
+    for line in document.text[document.content_start :].splitlines():
+        if line.startswith("#"):
+            category = "" if line.startswith("# ") else line.strip("# ")
+        elif mark := _ITEM.match(line):
+            items.append((category, [line[mark.end() :]]))
+        elif items and line[:1] in (" ", "\t"):
+            items[-1][1].append(line)
+        else:
+            others += len(line)
+
+    listed = sum(len(line) for _, lines in items for line in lines)
+    if len(items) < _FEWEST or others * 2 > listed:
+        return
+
+    for category, lines in items:
+        yield {"category": category}, dedent("\n".join(lines)).strip()
 
 
 def _fields(lesson: _Lesson) -> dict[str, object]:
@@ -244,7 +308,7 @@ def _fields(lesson: _Lesson) -> dict[str, object]:
         "summary": cut_line(summary, _SUMMARY),
         "body": "" if body == summary else body,
         "category": cut_line(", ".join(_list(data.get("category"))), 100),
-        "procedural": True if is_markdown(lesson.path) else None,
+        "procedural": True if is_markdown(lesson.path) and not lesson.name else None,
     }
     pattern = next((data[name] for name in _PATTERNS if data.get(name)), None)
     fields["error_pattern"] = next(iter(_lines(pattern)), "").strip()

@@ -69,7 +69,7 @@ def skip_reason(
     stem: str,
     path: PurePosixPath,
     *,
-    in_series: bool,
+    says_so: bool,
     is_filled: bool,
 ) -> str | None:
     """Return why the document is no decision; `is_filled`:
@@ -82,7 +82,7 @@ def skip_reason(
         plain(stem) in _NOT_ADR_NAMES
         or _INDEX_NAME.match(stem)
         or (name is not None and plain(name.title) in _INDEX_NAMES)
-        or (stem.lower() == "readme" and not in_series)
+        or (stem.lower() == "readme" and not says_so)
     ):
         return "an index or a guide, by its name"
 
@@ -112,7 +112,7 @@ def skip_reason(
             is_numbered = (
                 name is not None and not name.dated
             )  # journals have dates and a status too
-            sure = in_place or in_series or is_numbered or entry.number_spans or keys & _DECIDED
+            sure = in_place or says_so or is_numbered or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
 
         return NOTHING_DECIDED

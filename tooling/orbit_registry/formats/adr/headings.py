@@ -43,6 +43,7 @@ _VALUED = pattern("valued")
 _NUMBERING = pattern("numbering")
 _STATUS = pattern("status")
 _RUN_IN = pattern("run_in")
+_MOST_WORDS = 6  # of a name whose second part may be that of a section
 _LONGEST = 300  # longest heading that may state a value
 _WORD = re.compile(r"[^\W\d_]+")
 _COST = pattern("cost")
@@ -62,7 +63,9 @@ def section_key(heading: str) -> str:
         return "other"
 
     name = plain(without_numbering(heading))
-    for part in (name, *_PARTS.split(name)):  # `背景 / Context`, `Negative (costs)`
+    first, *others = _PARTS.split(name)
+    parts = (name, first, *others) if name.count(" ") < _MOST_WORDS else (name, first)
+    for part in parts:  # `背景 / Context`, `Negative (costs)`
         if part in SECTION_OF:
             return SECTION_OF[part]
 
@@ -381,11 +384,9 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
         return None
 
     number = Span(match.start("number"), match.end("number"))
-    code = (
-        match.group()[: number.end - match.start()].strip("[ ")
-        if in_log and match["prefix"]
-        else ""
-    )
+    prefix = match["prefix"] or ""
+    is_coded = bool(prefix) if in_log else not prefix.upper().startswith("ADR")
+    code = match.group()[: number.end - match.start()].strip("[ ") if is_coded else ""
 
     title = _text_after(_text_after(plain, _PICTURE), pattern)
     title_span = _title_after(text, match.end(), span.end)
@@ -402,7 +403,7 @@ def date_behind(title: str) -> str | None:
 
 def split_coded(text: str, span: Span, _: str) -> TitleParts | None:
     """Split a log entry's heading with a code of any kind: `KD1 — Title`."""
-    match = _CODED.match(text, span.start, span.end)
+    match = _CODED.match(text, _words_start(text, span), span.end)
     if match is None:
         return None
 
@@ -410,6 +411,9 @@ def split_coded(text: str, span: Span, _: str) -> TitleParts | None:
     code = match["code"] + match["number"]
     number = Span(*match.span("number"))
     title, words = _inside_strike(text, title, title.of(text).strip())
+    if match["area"]:  # `D-API-01` and `D-WEB-01`: each area counts from one
+        return TitleParts(None, None, words, title, code)
+
     return TitleParts(match["number"], number, words, title, code)
 
 

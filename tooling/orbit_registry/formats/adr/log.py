@@ -13,12 +13,14 @@ from orbit_registry.formats.adr.headings import (
     split_entry,
     without_strike,
 )
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
 
 Entry = tuple[Heading, TitleParts]
 _FEWEST = 2
 """Entries of a log."""
+_LESSON = pattern("lesson")
 _LEAD = re.compile(r"[A-Z]{1,6}[-_ #]?")
 
 
@@ -55,8 +57,12 @@ def log_headings(document: Document, *, in_log: bool = False) -> list[Entry]:
 
     entries = _highest(candidates)
     numbers = sorted(int(parts.number or 0) for _, parts in entries)
-    is_list = len(entries) >= _FEWEST and numbers == [*range(1, len(entries) + 1)]
-    return entries if is_list else []
+    if len(entries) < _FEWEST or numbers != [*range(1, len(entries) + 1)]:
+        return []
+
+    below = _of_one_code(document)
+    are_chapters = bool(below) and below[0][0].level > entries[0][0].level
+    return [] if are_chapters else entries
 
 
 def dated_headings(document: Document) -> list[Entry]:
@@ -70,6 +76,29 @@ def coded_headings(document: Document) -> list[Entry]:
     """Return the headings of a log whose entries have a code of their own kind, `KD1 — T`, or
     a status each.
     """
+    coded = _of_one_code(document)
+    if coded:
+        return coded
+
+    alike = [each for each in _below_title(document) if _states_status(document, each)]
+    untitled = [(each, TitleParts(None, None, each.text, each.title)) for each in alike]
+    entries = _highest(untitled)
+    return entries if len(entries) >= _FEWEST else []
+
+
+def numbered_lessons(document: Document) -> list[Entry]:
+    """Return the headings of a file of lessons with codes or numbers: `Lesson 1: T`."""
+    coded = _of_one_code(document)
+    named = [
+        (heading, TitleParts(None, None, heading.text[match.end() :], heading.title))
+        for heading in _below_title(document)
+        if (match := _LESSON.match(heading.text)) is not None
+    ]
+    return coded or (_highest(named) if len(named) >= _FEWEST else [])
+
+
+def _of_one_code(document: Document) -> list[Entry]:
+    """Return the most headings of one level whose codes begin alike, each with its own."""
     groups: dict[tuple[int, str], list[Entry]] = defaultdict(list)
     for heading, parts in _candidates(document, split_coded):
         lead = _LEAD.match(parts.code)
@@ -77,13 +106,7 @@ def coded_headings(document: Document) -> list[Entry]:
 
     coded = max(groups.values(), key=len, default=[])
     codes = {parts.code for _, parts in coded}
-    if len(coded) >= _FEWEST and len(codes) == len(coded):
-        return coded
-
-    alike = [each for each in _below_title(document) if _states_status(document, each)]
-    untitled = [(each, TitleParts(None, None, each.text, each.title)) for each in alike]
-    entries = _highest(untitled)
-    return entries if len(entries) >= _FEWEST else []
+    return coded if len(coded) >= _FEWEST and len(codes) == len(coded) else []
 
 
 def _below_title(document: Document) -> list[Heading]:

@@ -114,6 +114,7 @@ class AdrDocument:
     heading_span: Span | None = None
     status_span: Span | None = None
     status_syntax: str = ""  # the syntax that states `status_raw`, if that syntax is not read
+    listed_file: str = ""  # the file that a row of a table lists, as written in its link
 
     @property
     def has_cost(self) -> bool:
@@ -140,8 +141,8 @@ class AdrFile:
     candidate: AdrDocument | None = (
         None  # the decision in a text that was skipped, for callers that know it is one
     )
-    # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`
-    in_series: bool = False
+    # whether its front matter says so: `type: adr`, or `CIP: 1` in `CIP-0001/README.md`
+    says_so: bool = False
 
 
 LONGEST_TITLE = 300

@@ -63,7 +63,7 @@ from orbit_registry.formats.adr.vocabulary import (
 from orbit_registry.formats.adr.zones import content_end, log_header, single_header
 from orbit_registry.formats.citations import Citation, find_citations
 from orbit_registry.formats.dates import is_iso_date
-from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.links import is_markdown, split_link
 from orbit_registry.formats.markdown import Cell, Document, Heading, parse_markdown, within
 from orbit_registry.formats.position import Problem, Span
 from orbit_registry.formats.wording import plain
@@ -72,9 +72,12 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _COMPONENT = pattern("component")
 _CODE = pattern("code")
 _CODE_LINE = pattern("code_line")
+_CHAPTER = pattern("chapter_ahead")
 _ROW_NUMBER = pattern("row_number")
 _CODE_IN_TITLE = pattern("code_in_title")
 _OF_OTHERS = word_set("codes_of_others")
+_KEYS_OF_KIND = word_set("keys_of_kind")
+_KINDS = word_set("kinds_of_decision")
 _CODE_LINES = 12  # lines of the header that may say so
 _CHANGE_DATE = pattern("change_date")
 _OF_SERIES = pattern("of_series")
@@ -202,7 +205,20 @@ def _row_entry(
     outline = Outline(None, parts, parts.number, Span(start, end), Span(start, end), None)
     entry = assemble(header, outline, facts)
     has_code = parts.code and not parts.code.upper().startswith("ADR")
-    yield replace(entry, title=words, legacy_ids=(parts.code,) if has_code else ())
+    codes = (parts.code,) if has_code else ()
+    yield replace(entry, title=words, legacy_ids=codes, listed_file=_listed_file(document, row))
+
+
+def _listed_file(document: Document, row: Sequence[Cell]) -> str:
+    """Return the file that a row lists: the target of a cell that is a link and nothing else."""
+    for cell in row:
+        links = within(document.links, cell.span, lambda link: link.span.start) if cell.span else ()
+        if len(links) == 1 and links[0].text.strip("*_` ") == cell.text.strip("*_` "):
+            file, _ = split_link(links[0].target)
+            if is_markdown(file):
+                return file
+
+    return ""
 
 
 def _unnamed_sections(
@@ -210,7 +226,7 @@ def _unnamed_sections(
 ) -> Iterator[Problem]:
     sections = {heading.section for heading, _ in entries}
     first, parts = entries[0]
-    form = "dated" if parts.number is None else "numbered"
+    form = "numbered" if parts.number is not None or parts.code else "dated"
     for other in document.headings:
         if (
             other.level == first.level
@@ -262,12 +278,11 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         for section in entry.sections
         if section.key in ("context", "decision")
     }
+    says_so = series is not None or any(map(_names_kind, header.fields))
     filled = len(bodies) == 2 and all(
         headings.is_filled(document, body) for body in bodies.values()
     )
-    reason = skip_reason(
-        entry, header.headings, stem, pure_path, in_series=series is not None, is_filled=filled
-    )
+    reason = skip_reason(entry, header.headings, stem, pure_path, says_so=says_so, is_filled=filled)
     entry = (
         replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
     )
@@ -278,7 +293,7 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     if is_blank_title(entry.title):
         entry = _titled_by_path(entry, path)
 
-    return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
+    return AdrFile("file", (entry,), entry.problems, says_so=says_so)
 
 
 def _titled_by_path(entry: AdrDocument, path: str) -> AdrDocument:
@@ -360,12 +375,31 @@ def _title_parts(
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
     if path_number is None and headings.runs_on(document.text, span, parts):
         parts = TitleParts(None, None, title, span)  # a ticket's: `SHOP-1234 Design of the cart`
+    elif parts.number is None:
+        parts = _without_chapter(document.text, parts, stem)
 
     below = headings.title_below(document, parts, header.headings)
 
     return (
         parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
     )
+
+
+def _names_kind(field: Field) -> bool:
+    """Say whether a field says that the document is a decision: `type: adr`."""
+    words = plain(field.value.replace("-", " ").replace("_", " "))
+    return plain(field.key.replace("_", " ")) in _KEYS_OF_KIND and words in _KINDS
+
+
+def _without_chapter(text: str, parts: TitleParts, stem: str) -> TitleParts:
+    """Return a title without the number of a chapter that the file's name has too."""
+    written = _CHAPTER.match(text, parts.title_span.start, parts.title_span.end)
+    plain_title = _CHAPTER.match(parts.title)
+    if written is None or plain_title is None or not stem.startswith(written["chapter"]):
+        return parts
+
+    span = Span(written.end(), parts.title_span.end)
+    return replace(parts, title=parts.title[plain_title.end() :], title_span=span)
 
 
 def _field_number(fields: Sequence[Field]) -> str | None:

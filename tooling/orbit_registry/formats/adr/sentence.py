@@ -10,7 +10,7 @@ from itertools import chain, islice
 from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.vocabulary import word_set
-from orbit_registry.formats.sections import RUN_IN, headings_of
+from orbit_registry.formats.sections import ITEM, RUN_IN, headings_of
 from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.wording import plain
@@ -48,13 +48,15 @@ def _is_outcome(name: str) -> bool:
 
 
 def _sections(text: str, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the sections with a key: the words of the heading, and the text below it."""
+    """Yield the sections with a key: the words of the heading, and the text below it. Items of a
+    list are sections where nothing else is.
+    """
     headings = headings_of(text)
-    for position, heading in enumerate(headings):
-        if section_key(heading.name) != key:
-            continue
-
-        behind = headings[position + 1 :]
+    named = [place for place, heading in enumerate(headings) if section_key(heading.name) == key]
+    above_items = [place for place in named if headings[place].level < ITEM]
+    for place in above_items or named:
+        heading = headings[place]
+        behind = headings[place + 1 :]
         following = (other.start for other in behind if other.level <= heading.level)
         yield heading.name, text[heading.end : next(following, len(text))]
 

@@ -8,6 +8,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.adr.facts import STYLES
 from orbit_registry.formats.adr.headings import section_key, section_level, split_entry, split_title
 from orbit_registry.formats.adr.model import HISTORY, AdrDocument, AdrFile, Fact
+from orbit_registry.formats.adr.patterns import pattern
 from orbit_registry.formats.adr.problems import repeated_statuses, stated_statuses
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import normalise_status
@@ -156,9 +157,11 @@ def _line(text: str, fact: Fact) -> str:
 
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
+_CHAPTER = pattern("chapter_ahead")
 _STYLE_OF = {style.name: style for style in STYLES}
 _NUMBER = re.compile(r"\d{1,9}")
 _ONE_NUMBER = re.compile(r"""(["'\[ ]*(?:ADR-)?)(\d{1,9})(["'\] ]*)""", re.IGNORECASE)
+_LAST_DIGITS = re.compile(r"\d+\Z")
 _STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 _DATED_STATUS = re.compile(
     r"((?:19|20)\d\d-\d\d-\d\d[ \t,:–—-]{1,8})?([^\W\d_][^\d\r\n]{0,80}?)"
@@ -675,21 +678,25 @@ def next_entry_heading(
     )
     number, code, title_text = None, "", heading_title(title)
 
-    if newest.number is None:
+    if newest.number is None and newest.legacy_ids:
+        code = _next_code(newest.legacy_ids[-1], entries)
+        before = before.replace(newest.legacy_ids[-1], code)
+    elif newest.number is None:
         before, after = (_STAMP.sub(date, part) for part in (before, after))
         fitting = (
             form for form in _title_forms(title) if _is_dated(f"{before}{form}{after}", title)
         )
         title_text = next(fitting, title_text)
     else:
-        word, _, remainder = before.partition(newest.number)
+        chapter, word = _next_chapter(before)
+        word, _, remainder = word.partition(newest.number)
         is_bare = not any(char.isalpha() for char in word)
         highest = max(int(entry.number or 0) for entry in entries)
         of_record = int(record_id.rpartition("-")[2])
         number = str(highest + 1 if is_bare else max(of_record, highest + 1)).zfill(
             len(newest.number)
         )
-        before = f"{word}{number}{remainder}"
+        before = f"{chapter}{word}{number}{remainder}"
 
         code = (
             ""
@@ -698,6 +705,31 @@ def next_entry_heading(
         )
 
     return EntryHeading(f"{'#' * heading.level} {before}{title_text}{after}", number, code)
+
+
+def _next_chapter(before: str) -> tuple[str, str]:
+    """Return the number of the chapter behind that of a heading, and what comes after it:
+    `9.3 ` and `ADR-002 ` of `9.2 ADR-002 `.
+    """
+    chapter = _CHAPTER.match(before)
+    if chapter is None:
+        return "", before
+
+    above, _, last = chapter["chapter"].rpartition(".")
+    behind = before[chapter.end("chapter") : chapter.end()]
+    return f"{above}.{int(last) + 1}{behind}", before[chapter.end() :]
+
+
+def _next_code(code: str, entries: Sequence[AdrDocument]) -> str:
+    """Return the code behind the highest one of an area: `D-API-03`."""
+    digits = _LAST_DIGITS.search(code)
+    if digits is None:
+        return code
+
+    area = code[: digits.start()]
+    codes = (name for entry in entries for name in entry.legacy_ids if name.startswith(area))
+    numbers = (int(name[len(area) :]) for name in codes if name[len(area) :].isdecimal())
+    return f"{area}{max(numbers, default=0) + 1:0{len(digits[0])}d}"
 
 
 def _is_dated(heading: str, title: str) -> bool:
