@@ -14,6 +14,7 @@ from orbit_registry.exchange.importers.importer import import_from
 from orbit_registry.operations.adr import NewAdr, new_adr
 from orbit_registry.operations.edits import change_fields
 from orbit_registry.registry import Registry
+from orbit_registry.repository.documents import Document
 from orbit_registry.workspace.lock import locked
 
 TITLES = json.loads(
@@ -65,6 +66,15 @@ def wrong(registry: Registry) -> list[str]:
         (["## 2026-04-01: A", "## 2026-04-02: B"], f"## {DATE}: Use SQLite", "Use SQLite", []),
         (["## [2026-04-01 10:00:00] - A"], f"## [{DATE}] - Use SQLite", "Use SQLite", []),
         (["## A (2026-04-01)", "## B (2026-04-02)"], f"## Use SQLite ({DATE})", "Use SQLite", []),
+        (["## 9.1 ADR-001 A", "## 9.2 ADR-002 B"], "## 9.3 ADR-003 Use SQLite", "ADR-003", []),
+        (["## 9.1 AD-1 A", "## 9.2 AD-2 B"], "## 9.3 AD-3 Use SQLite", "ADR-3", ["AD-3"]),
+        (["## AD-7 A", "## AD-8 B"], "## AD-9 Use SQLite", "ADR-9", ["AD-9"]),
+        (
+            ["## D-API-01: A", "## D-WEB-07: B", "## D-API-02: C"],
+            "## D-API-03: Use SQLite",
+            "Use SQLite",
+            ["D-API-03"],
+        ),
     ],
 )
 def test_a_new_entry_is_named_as_those_of_its_log(
@@ -78,6 +88,16 @@ def test_a_new_entry_is_named_as_those_of_its_log(
     assert added.record.source is not None
     assert (added.record.source.heading, list(added.record.legacy_ids)) == (found_by, names)
     assert wrong(registry) == []
+
+
+@pytest.mark.parametrize("name", ["ADR-002", "B", "9.2 ADR-002 B"])
+def test_an_entry_is_found_by_its_number_its_title_and_its_whole_heading(name: str) -> None:
+    """Records that were made before chapters were read name the whole heading."""
+    text = "# Decisions\n\n## 9.1 ADR-001 A\n\na\n\n## 9.2 ADR-002 B\n\nb\n"
+    entry = Document("DECISIONS.md", text).entry(name)
+
+    assert entry is not None
+    assert (entry.number, entry.title) == ("002", "B")
 
 
 @pytest.mark.parametrize(("before", "after"), [("**", ".**"), ("**", ":**"), ("__", "__:")])

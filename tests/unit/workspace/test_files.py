@@ -46,6 +46,25 @@ def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
     assert refusal(tmp_path / "binary").endswith("binary:2:5: not valid UTF-8 (byte 0xff)")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16LE"),
+        ("utf-16-be", "UTF-16BE"),
+        ("utf-32", "UTF-32"),
+    ],
+)
+def test_a_file_in_another_encoding_is_named(tmp_path: Path, encoding: str, name: str) -> None:
+    (tmp_path / "x").write_bytes("# Für alle Dienste\n".encode(encoding))
+
+    with pytest.raises(UnreadableFileError) as caught:
+        read_text(tmp_path / "x")
+
+    assert caught.value.message.endswith(f"x: it is {name}, not UTF-8")
+    assert f"`iconv -f {name} -t UTF-8`" in (caught.value.hint or "")
+
+
 def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("secret", "utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "real")

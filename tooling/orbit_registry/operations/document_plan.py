@@ -334,7 +334,7 @@ def _leave_out_lists(decisions: Decisions, registry: Registry) -> None:
     files = [candidate for candidate in decisions.new if not candidate.in_log]
     paths = {*(candidate.path for candidate in files), *registry.by_path}
     same = {(each.number, title_key(each.entry.title)): each.path for each in files}
-    kept: list[Candidate] = []
+    others: list[Candidate] = []
     for candidate in decisions.new:
         home = candidate.document.listed_by(candidate.entry)
         if home not in paths or home == candidate.path:
@@ -342,12 +342,12 @@ def _leave_out_lists(decisions: Decisions, registry: Registry) -> None:
             home = same.get(key) if candidate.in_log and candidate.number is not None else None
 
         if home is None:
-            kept.append(candidate)
+            others.append(candidate)
             continue
 
         decisions.outcomes.append(Outcome("left", candidate.label, None, _LISTED))
 
-    decisions.new = kept
+    decisions.new = others
 
 
 def _drop_years(decisions: Decisions) -> None:

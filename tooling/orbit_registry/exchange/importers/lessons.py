@@ -281,7 +281,7 @@ def _items(document: Document) -> Iterator[tuple[Mapping[str, object], str]]:
         else:
             others += len(line)
 
-    listed = sum(len(line) for _, lines in items for line in lines)
+    listed = sum(len("".join(lines)) for _, lines in items)
     if len(items) < _FEWEST or others * 2 > listed:
         return
 

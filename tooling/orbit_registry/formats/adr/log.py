@@ -89,12 +89,12 @@ def coded_headings(document: Document) -> list[Entry]:
 def numbered_lessons(document: Document) -> list[Entry]:
     """Return the headings of a file of lessons with codes or numbers: `Lesson 1: T`."""
     coded = _of_one_code(document)
-    named = [
+    lessons = [
         (heading, TitleParts(None, None, heading.text[match.end() :], heading.title))
         for heading in _below_title(document)
         if (match := _LESSON.match(heading.text)) is not None
     ]
-    return coded or (_highest(named) if len(named) >= _FEWEST else [])
+    return coded or (_highest(lessons) if len(lessons) >= _FEWEST else [])
 
 
 def _of_one_code(document: Document) -> list[Entry]:

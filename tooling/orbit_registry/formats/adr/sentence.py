@@ -52,9 +52,9 @@ def _sections(text: str, key: str) -> Iterator[tuple[str, str]]:
     list are sections where nothing else is.
     """
     headings = headings_of(text)
-    named = [place for place, heading in enumerate(headings) if section_key(heading.name) == key]
-    above_items = [place for place in named if headings[place].level < ITEM]
-    for place in above_items or named:
+    places = [place for place, heading in enumerate(headings) if section_key(heading.name) == key]
+    above_items = [place for place in places if headings[place].level < ITEM]
+    for place in above_items or places:
         heading = headings[place]
         behind = headings[place + 1 :]
         following = (other.start for other in behind if other.level <= heading.level)

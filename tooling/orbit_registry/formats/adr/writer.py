@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.adr.facts import STYLES
@@ -727,8 +728,9 @@ def _next_code(code: str, entries: Sequence[AdrDocument]) -> str:
         return code
 
     area = code[: digits.start()]
-    codes = (name for entry in entries for name in entry.legacy_ids if name.startswith(area))
-    numbers = (int(name[len(area) :]) for name in codes if name[len(area) :].isdecimal())
+    names = chain.from_iterable(entry.legacy_ids for entry in entries)
+    counted = (name.removeprefix(area) for name in names if name.startswith(area))
+    numbers = (int(each) for each in counted if each.isdecimal())
     return f"{area}{max(numbers, default=0) + 1:0{len(digits[0])}d}"
 
 
