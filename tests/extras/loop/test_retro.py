@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.files import write_learning
 
 from orbit_loop.retro import failures
 from orbit_loop.retro.ensure import EnsureRequest, ensure_all
@@ -137,6 +138,16 @@ def test_a_decision_is_changed_without_its_title(shell: Any) -> None:
     record = results[2].record
     assert record is not None
     assert (record.title, record.words("deciders")) == ("Use one queue a tenant", ("Ada",))
+
+
+def test_a_rejected_record_is_not_proposed_again_after_a_retired_one(shell: Any) -> None:
+    for code, status in (("aaaaa", "rejected"), ("bbbbb", "retired")):
+        write_learning(shell.root, code, status=status, key="meeting/7/1")
+    asked = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
+
+    (result,) = ensure_all(Registry.open(shell.root).workspace, [asked], ADA)
+
+    assert (result.outcome, result.reason) == ("unchanged", "it was rejected")
 
 
 @pytest.mark.parametrize("kind", ["learning", "adr"])
