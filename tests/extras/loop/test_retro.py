@@ -150,6 +150,21 @@ def test_a_rejected_record_is_not_proposed_again_after_a_retired_one(shell: Any)
     assert (result.outcome, result.reason) == ("unchanged", "it was rejected")
 
 
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [("active", "unchanged"), ("rejected", "unchanged"), ("retired", "inserted")],
+)
+def test_a_retired_record_keeps_no_other_from_saying_the_same(
+    shell: Any, status: str, outcome: str
+) -> None:
+    write_learning(shell.root, "aaaaa", status=status, summary="Name each lock by its owner")
+    asked = EnsureRequest("learning", "m/1", {"summary": "Name each lock by owner"}, share=0.7)
+
+    (result,) = ensure_all(Registry.open(shell.root).workspace, [asked], ADA)
+
+    assert result.outcome == outcome
+
+
 @pytest.mark.parametrize("kind", ["learning", "adr"])
 def test_a_batch_names_each_thing_once(shell: Any, kind: str) -> None:
     workspace = Registry.open(shell.root).workspace
