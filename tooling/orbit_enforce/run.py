@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from orbit_enforce.allowances import Allow
 from orbit_enforce.change import CodeChange
-from orbit_enforce.kind import FILE_LIMIT, Finder, Survey, Tree, decoded
+from orbit_enforce.kind import FILE_LIMIT, Survey, Tree, decoded
 from orbit_enforce.matches import (
     Break,
     FileMatches,
@@ -77,40 +76,47 @@ class Run:
     @cached_property
     def blind(self) -> frozenset[str]:
         """The checks that look at no file, and should."""
-        counts = Counter(chain.from_iterable(self.scopes.readers.values()))
-        return frozenset(
-            name
-            for name, check in self.checks.items()
-            if not (counts[name] if isinstance(check.finder, Finder) else self.scopes.files[name])
-            and not (
-                isinstance(check.finder, Survey) and (check.must == "have" or check.is_reference)
-            )
-        )
+        read = set(chain.from_iterable(self.scopes.readers.values()))
+        blind: set[str] = set()
+        for name, check in self.checks.items():
+            if isinstance(check.finder, Survey):
+                may_find_none = check.must == "have" or check.is_reference
+                looks = may_find_none or bool(self.scopes.files[name])
+            else:
+                looks = name in read
+
+            if not looks:
+                blind.add(name)
+
+        return frozenset(blind)
 
     @cached_property
     def side(self) -> Side:
         """The files of today."""
-        paths = (
-            self.change.earlier if self.paths is None and self.change is not None else self.paths
-        )
-        readers = {
-            path: names
-            for path, names in self.scopes.readers.items()
-            if paths is None or path in paths
-        }
-        values = (
-            self._stored(readers) if self.paths is None else self._read(readers, self.tree.text)
-        )
         earlier = self.change.earlier if self.change is not None else {}
+        paths = self.paths
+        if paths is None and self.change is not None:
+            paths = earlier
 
-        return Side(
-            self.tree, readers, values, lambda check: self.scopes.files[check.name], earlier
-        )
+        readers = self.scopes.readers
+        if paths is not None:
+            readers = {path: names for path, names in readers.items() if path in paths}
+
+        if self.paths is None:
+            values = self._stored(readers)
+        else:
+            values = self._read(readers, self.tree.text)
+
+        def files_of(check: DecisionCheck) -> Sequence[str]:
+            return self.scopes.files[check.name]
+
+        return Side(self.tree, readers, values, files_of, earlier)
 
     @cached_property
     def _before(self) -> Side | None:
         """The files before the change; in a moved one also what the checks of its name now find."""
-        if (change := self.change) is None:
+        change = self.change
+        if change is None:
             return None
 
         readers = scopes_of(self.checks, change.before).readers
@@ -121,12 +127,11 @@ class Run:
 
         readers = {path: names for path, names in readers.items() if path in change.texts}
         tree = change.tree_before(self.tree)
-        return Side(
-            tree,
-            readers,
-            self._read(readers, tree.text),
-            lambda check: [*filter(check.covers, tree.paths)],
-        )
+
+        def files_of(check: DecisionCheck) -> Sequence[str]:
+            return list(filter(check.covers, tree.paths))
+
+        return Side(tree, readers, self._read(readers, tree.text), files_of)
 
     def _read(self, readers: Readers, text: Callable[[str], str | None]) -> dict[str, FileMatches]:
         return {
@@ -138,15 +143,16 @@ class Run:
         """Return what the checks find in each file;
         unchanged files and checks are answered by the cache.
         """
-        deadline = (
-            time.process_time() + TIME_LIMIT_SECONDS
-        )  # of the processor: a busy machine is no reason
+        # Of the processor: a busy machine is no reason.
+        deadline = time.process_time() + TIME_LIMIT_SECONDS
         reasons: dict[str, str] = {}
+        """Why files are not read."""
 
         def parse(path: str, content: bytes) -> object:
             if time.process_time() > deadline:
                 reasons[path] = f"not reached in {TIME_LIMIT_SECONDS:.0f} s"
                 return None
+
             names = readers[path]
             try:
                 text = decoded(content, path)
@@ -154,26 +160,21 @@ class Run:
                     raise UnreadableError("Git LFS has its content: `git lfs pull` brings it")
             except UnreadableError as error:
                 return FileMatches({}, not_run=dict.fromkeys(names, str(error))).as_json()
-            return self._read({path: names}, lambda _: text)[path].as_json()
+
+            return read_file(map(self.checks.__getitem__, names), path, text).as_json()
 
         workspace = self.report.workspace
-        key = [
-            find_spec("ast_grep_py") is None,
-            {name: check.digest for name, check in self.checks.items()},
-        ]
+        digests = {name: check.digest for name, check in self.checks.items()}
+        key = [find_spec("ast_grep_py") is None, digests]
         namespace = f"enforce {digest(key)[:16]}"
-        values: dict[str, FileMatches] = {}
+        states = workspace.cache.files(namespace, workspace.root, readers, parse, limit=FILE_LIMIT)
 
-        for path, state in workspace.cache.files(
-            namespace, workspace.root, readers, parse, limit=FILE_LIMIT
-        ).items():
+        values: dict[str, FileMatches] = {}
+        for path, state in states.items():
+            is_large = state.error is not None and state.size > FILE_LIMIT
             if state.value is not None:
                 values[path] = FileMatches.from_json(state.value)
-            elif (
-                state.error is not None
-                and state.size > FILE_LIMIT
-                and _is_text(workspace.root / path)
-            ):
+            elif is_large and _is_text(workspace.root / path):
                 reasons[path] = f"larger than {FILE_LIMIT:,} bytes"
 
         absent = readers.keys() - values.keys() - reasons.keys()
@@ -181,14 +182,18 @@ class Run:
             left_out = absent & workspace.git.not_checked_out
             reasons |= dict.fromkeys(left_out, "a sparse checkout leaves it out")
 
-        not_run = {path: dict.fromkeys(readers[path], reason) for path, reason in reasons.items()}
-        return values | {path: FileMatches({}, not_run=rows) for path, rows in not_run.items()}
+        for path, reason in reasons.items():
+            values[path] = FileMatches({}, not_run=dict.fromkeys(readers[path], reason))
+
+        return values
 
     def _is_added(self, row: Break) -> bool:
         if row.match is None or self.change is None:
             return True
         if row.path not in self.added:
-            self.added[row.path] = self.change.added_lines(row.path, self.tree.text(row.path) or "")
+            text = self.tree.text(row.path) or ""
+            self.added[row.path] = self.change.added_lines(row.path, text)
+
         return not self.added[row.path].isdisjoint(range(row.match.line, row.match.end_line + 1))
 
     def allows_before(self, path: str) -> Sequence[Allow]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from orbit_enforce.kind import (
     NO_KIND,
@@ -30,7 +30,6 @@ from orbit_registry.model.record import Record
 SHARED = ("id", "say", "level", "must", "in", "except", "passes", "fails")
 """The fields of every check; the other one is named after the kind."""
 LEVELS = {"advice": Severity.NOTE, "warning": Severity.WARNING, "error": Severity.ERROR}
-Level = Literal["advice", "warning", "error"]
 KINDS_PAGE = "see docs/reference/checks/kinds.md in Orbit's documentation"
 
 

@@ -18,12 +18,12 @@ from orbit_registry.errors import UnreadableFileError, UsageError, plural
 from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.votes import parse_time
-from orbit_registry.repository.codec import decode_record
+from orbit_registry.repository.codec import record_in
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.record_path import record_path
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import parse_votes
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, bounded_lines
+from orbit_registry.workspace.files import DOCUMENT_LIMIT, bounded_lines
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.git_log import Commit, CommitChange, FileStep, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
@@ -370,11 +370,7 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
     versions: list[Version] = []
     for folder, kind, (blob, votes, body) in states.met:
         path = f"{folder}/{kind.name}.yaml"
-        text = texts.get(blob, b"")
-        record = None
-        if len(text) <= RECORD_LIMIT:
-            record, _ = decode_record(text.decode("utf-8", "replace"), kind, path, explain=False)
-
+        record = record_in(texts.get(blob, b""), kind, path)
         votes_text = texts.get(votes, b"") if votes else b""
         if record is not None and votes_text and len(votes_text) <= DOCUMENT_LIMIT:
             parsed_votes, _ = parse_votes(

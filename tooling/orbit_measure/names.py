@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from orbit_registry.formats.citations import IdForms, find_citations
+from orbit_registry.model.ids import as_written_here
 from orbit_registry.model.record import Record
 
 BY_ID, BY_TASK = "id", "task"
@@ -24,10 +25,10 @@ class NameResolver:
         self._tasks: dict[str, set[str]] = {}
 
         for record in records:
-            self._ids.setdefault(_plain(record.id), set()).add(record.uid)
+            self._ids.setdefault(as_written_here(record.id), set()).add(record.uid)
             for name in record.legacy_ids:
-                legacy.setdefault(_plain(name), set()).add(record.uid)
-                tails.setdefault(_plain(name.rpartition("/")[2]), set()).add(record.uid)
+                legacy.setdefault(as_written_here(name), set()).add(record.uid)
+                tails.setdefault(as_written_here(name.rpartition("/")[2]), set()).add(record.uid)
             for name in tasks_of(record):
                 self._tasks.setdefault(name, set()).add(record.uid)
 
@@ -43,8 +44,8 @@ class NameResolver:
             for uid in self._tasks.get(word, ()):
                 matches[uid] = BY_TASK
 
-        ids = {_plain(word) for word in words} | {
-            _plain(citation.id) for citation in find_citations(message, self._forms)
+        ids = {as_written_here(word) for word in words} | {
+            as_written_here(citation.id) for citation in find_citations(message, self._forms)
         }
         for name in ids:
             for uid in self._ids.get(name, ()):
@@ -62,11 +63,3 @@ def tasks_of(record: Record) -> list[str]:
         for name in task_ids
         if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()
     ]
-
-
-def _plain(name: str) -> str:
-    """Return an id without leading zeros: `ADR 12` means ADR-0012."""
-    word, dash, number = name.rpartition("-")
-    return (
-        f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
-    )

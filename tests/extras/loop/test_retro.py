@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.files import write_learning
 
 from orbit_loop.retro import failures
 from orbit_loop.retro.ensure import EnsureRequest, ensure_all
@@ -123,6 +124,79 @@ def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
     assert [
         entry.id for entry in registry.collection.records if entry.text("key") == "meeting/7/2"
     ] == [record_id]
+
+
+def test_a_decision_is_changed_without_its_title(shell: Any) -> None:
+    workspace = Registry.open(shell.root).workspace
+    added = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue"})
+    tagged = EnsureRequest("adr", "meeting/7/2", {"deciders": ["Ada"]})
+    renamed = EnsureRequest("adr", "meeting/7/2", {"title": "Use one queue a tenant"})
+
+    results = [ensure_all(workspace, [entry], ADA)[0] for entry in (added, tagged, renamed)]
+
+    assert [result.outcome for result in results] == ["inserted", "updated", "updated"]
+    record = results[2].record
+    assert record is not None
+    assert (record.title, record.words("deciders")) == ("Use one queue a tenant", ("Ada",))
+
+
+def test_a_rejected_record_is_not_proposed_again_after_a_retired_one(shell: Any) -> None:
+    for code, status in (("aaaaa", "rejected"), ("bbbbb", "retired")):
+        write_learning(shell.root, code, status=status, key="meeting/7/1")
+    asked = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
+
+    (result,) = ensure_all(Registry.open(shell.root).workspace, [asked], ADA)
+
+    assert (result.outcome, result.reason) == ("unchanged", "it was rejected")
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [("active", "unchanged"), ("rejected", "unchanged"), ("retired", "inserted")],
+)
+def test_a_retired_record_keeps_no_other_from_saying_the_same(
+    shell: Any, status: str, outcome: str
+) -> None:
+    write_learning(shell.root, "aaaaa", status=status, summary="Name each lock by its owner")
+    asked = EnsureRequest("learning", "m/1", {"summary": "Name each lock by owner"}, share=0.7)
+
+    (result,) = ensure_all(Registry.open(shell.root).workspace, [asked], ADA)
+
+    assert result.outcome == outcome
+
+
+@pytest.mark.parametrize("kind", ["learning", "adr"])
+def test_a_batch_names_each_thing_once(shell: Any, kind: str) -> None:
+    workspace = Registry.open(shell.root).workspace
+    field = workspace.kinds[kind].headline
+    titles = ("Name each lock", "Close what you open")
+    entries = [EnsureRequest(kind, "meeting/7/1", {field: title}) for title in titles]
+
+    results = ensure_all(workspace, entries, ADA)
+
+    assert [(result.outcome, result.reason) for result in results] == [
+        ("inserted", ""),
+        ("refused", "meeting/7/1 is said twice in one batch; say each once"),
+    ]
+
+
+def test_a_trial_names_a_status_that_would_change(shell: Any) -> None:
+    workspace = Registry.open(shell.root).workspace
+    entry = EnsureRequest("learning", "meeting/7/1", {"summary": "Name each lock"})
+    ensure_all(workspace, [entry], ADA, pending=True)
+    asked = replace(entry, fields={**entry.fields, "labels": ["locks"]}, status="active")
+
+    trial = ensure_all(workspace, [asked], ADA, dry_run=True)
+    same = ensure_all(workspace, [entry], ADA, dry_run=True)
+    done = ensure_all(workspace, [asked], ADA)
+
+    assert [result[0].outcome for result in (trial, same, done)] == [
+        "updated",
+        "unchanged",
+        "updated",
+    ]
+    assert done[0].record is not None
+    assert done[0].record.status.name == "active"
 
 
 def test_a_broken_cache_stops_no_producer(shell: Any) -> None:

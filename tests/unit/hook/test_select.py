@@ -28,7 +28,7 @@ from orbit_registry.hook.select import (
     select,
 )
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.pack import Part, WordParts, pack
+from orbit_registry.matching.pack import Citation, Part, WordParts, pack
 from orbit_registry.model import fields
 from orbit_registry.model.reach import (
     BRIEF,
@@ -40,6 +40,7 @@ from orbit_registry.model.reach import (
     PER_SESSION,
     PROCEDURAL_TOKENS,
     PROMPT,
+    SESSION,
     TOKENS,
     TOOL,
     TRIAL,
@@ -55,10 +56,12 @@ def index_of(
     records: Mapping[str, Mapping[str, Any]],
     scores: Mapping[str, float] | None = None,
     floor: float = 0.0,
+    cited: Mapping[str, Sequence[str]] | None = None,
 ) -> Index:
     """Return an index of made-up records in their order; each one's file is there, empty.
 
-    `scores` are those of the records for the texts `anything` and `queries`.
+    `scores` are those of the records for the texts `anything` and `queries`, `cited` are the
+    records that files cite.
     """
     parts = []
     for name, data in records.items():
@@ -99,7 +102,11 @@ def index_of(
         wide = frozenset(data.get("wide", ()))
         parts.append(Part(tuple(row), flags, data.get("pushed", True), wide))
     words = partial(words_scoring, scores or {})
-    selection = read_index(pack(parts, words=words, min_relevance=floor), str(root))
+    citations = {
+        path: [Citation(f"{name}.yaml") for name in names] for path, names in (cited or {}).items()
+    }
+    content = pack(parts, words=words, min_relevance=floor, cited=citations)
+    selection = read_index(content, str(root))
     assert isinstance(selection, Index)
     return selection
 
@@ -179,6 +186,49 @@ def test_records_of_wide_globs_have_ten_places(tmp_path: Path, surface: str) -> 
     assert named(selection) == ["w04", "w05", "w06", "w07", "w08", "w09"]
     broad = [name for name, reason in dropped(selection).items() if reason == "broad"]
     assert broad == ["w10", "w11"]
+
+
+def test_what_a_file_cites_comes_after_what_its_path_leads_to(tmp_path: Path) -> None:
+    """And no more than two of these, though there is room for five."""
+    records = {name: {"globs": ["docs/**"]} for name in ("c1", "c2", "c3")}
+    records["path"] = {"globs": ["src/**"]}
+    index = index_of(tmp_path, records, cited={"src/a.py": ["c1", "c2", "c3"]})
+
+    selection = select(index, Context(TOOL, 0, paths=["src/a.py"]))
+
+    assert shown(selection) == ["path", "c1", "c2"]
+    assert dropped(selection) == {"c3": "citation cap"}
+
+
+def test_what_a_file_cites_is_examined_after_what_its_path_leads_to(tmp_path: Path) -> None:
+    names = [f"c{number:03}" for number in range(EXAMINED)]
+    records = {name: {"globs": ["docs/**"]} for name in names}
+    index = index_of(
+        tmp_path, {**records, "path": {"globs": ["src/**"]}}, cited={"src/a.py": names}
+    )
+
+    assert shown(select(index, Context(TOOL, 0, paths=["src/a.py"])))[0] == "path"
+
+
+MANY = {f"m{number:03}": {"globs": ["src/**"], "broad": True} for number in range(EXAMINED)}
+
+
+@pytest.mark.parametrize(
+    ("surface", "records", "is_shown"),
+    [
+        (SESSION, {**MANY, "rule": {"gate": "always"}}, True),
+        (BRIEF, {"rule": {"gate": "always"}, **MANY}, False),
+    ],
+    ids=[SESSION, BRIEF],
+)
+def test_what_is_always_shown_is_first_at_a_start_and_last_in_a_brief(
+    tmp_path: Path, surface: str, records: Mapping[str, Mapping[str, Any]], is_shown: bool
+) -> None:
+    context = Context(surface, 0, paths=["src/a.py"], per_call=0, tokens=9_999_999)
+
+    selection = select(index_of(tmp_path, records), context)
+
+    assert ("rule" in {*shown(selection), *named(selection)}) == is_shown
 
 
 def test_a_record_that_is_left_out_anyway_takes_no_place(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from orbit_registry.checks.duplicates import near_duplicates_of_all, says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
@@ -44,12 +46,12 @@ class EnsureRequest:
     fields: Mapping[str, object] = field(default_factory=dict)
     status: str = ""
     text: str | None = None
-    join: Callable[[Record], EnsureRequest] | None = (
-        None  # merges the request with the existing record, under the lock
-    )
-    # share of the shorter headline's words that makes two records the same; 0: only the key counts
+    join: Callable[[Record], EnsureRequest] | None = None
+    """Merges the request with the existing record, under the lock."""
     share: float = 0.0
-    line: int = 0  # line in a batch, from 1
+    """Share of the shorter headline's words that makes two records the same; of 0 the key alone."""
+    line: int = 0
+    """Line in a batch, from 1."""
 
     @property
     def digest(self) -> str:
@@ -69,16 +71,14 @@ class EnsureResult:
 
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
-        record_id, path = (
-            (self.record.id, self.record.path) if self.record is not None else (None, None)
-        )
+        record = self.record
         return {
             "kind": self.entry.kind,
             "key": self.entry.key,
             "line": self.entry.line or None,
             "outcome": self.outcome,
-            "id": record_id,
-            "path": path,
+            "id": record.id if record is not None else None,
+            "path": record.path if record is not None else None,
             "why": self.reason or None,
         }
 
@@ -101,14 +101,10 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest
         if not line.strip():
             continue
 
-        try:
-            data = (
-                json.loads(line, parse_constant=refuse_constant)
-                if len(line) <= LARGEST_LINE
-                else None
-            )
-        except (ValueError, RecursionError):
-            data = None
+        data: Any = None
+        if len(line) <= LARGEST_LINE:
+            with contextlib.suppress(ValueError, RecursionError):
+                data = json.loads(line, parse_constant=refuse_constant)
 
         if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
             yield UsageError(f"line {number} holds no entry", hint=_LINE)
@@ -148,13 +144,7 @@ def ensure_all(
     batch.compare(entries)  # slow, so outside of the lock
 
     if dry_run:
-        results = [batch.plan(entry) for entry in entries]
-        return [
-            replace(result, outcome=UPDATED)
-            if batch.sets_status(result) and result.outcome == UNCHANGED
-            else result
-            for result in results
-        ]
+        return [batch.foreseen(batch.plan(entry)) for entry in entries]
 
     with writer.writing(workspace):
         batch.read()
@@ -171,20 +161,24 @@ def ensure_all(
 
 
 class _Batch:
+    """Requests that are planned one by one, written together, and then finished one by one."""
+
     def __init__(self, workspace: Workspace, author: Author, *, pending: bool) -> None:
         self.workspace, self.author, self.pending = workspace, author, pending
         self.changes: list[FileChange] = []
-        self._keys: dict[tuple[str, str], list[Record]] = {}
-        self._of_kind: dict[str, dict[str, Record]] = {}
-        self._near: dict[tuple[str, str], tuple[str, str]] = {}
 
-        """Path of the record that says nearly the same as a new entry, by kind and key,
-        and how it says it.
+        self._keys: dict[tuple[str, str], list[Record]] = {}
+        """The records that have a key, by kind and key."""
+        self._of_kind: dict[str, dict[str, Record]] = {}
+        """The records by kind and path."""
+        self._near: dict[tuple[str, str], tuple[str, str]] = {}
+        """The path of the record that says nearly the same as a new entry, by kind and key, and how
+        it says it.
         """
-        self._wordings: dict[
-            tuple[str, str], str
-        ] = {}  # paths of the batch's records, by kind and normalised wording
+        self._wordings: dict[tuple[str, str], str] = {}
+        """Paths of the batch's records, by kind and normalised wording."""
         self._touched: set[str] = set()
+        """Paths of the records that the batch changes; of decisions, their kind and key."""
         self._ids: set[str] = set()
 
     def read(self) -> None:
@@ -212,11 +206,10 @@ class _Batch:
                 continue  # `plan` refuses it with a reason
 
         for name, by_key in drafts.items():
-            existing = [*self._of_kind.get(name, {}).values()]
+            existing = list(self._of_kind.get(name, {}).values())
+            new = list(by_key.values())
             try:
-                neighbour_lists = near_duplicates_of_all(
-                    self.workspace, existing, [*by_key.values()]
-                )
+                neighbour_lists = near_duplicates_of_all(self.workspace, existing, new)
             except (OrbitError, OSError, ValueError):
                 continue  # a broken index must not stop a producer
 
@@ -236,23 +229,16 @@ class _Batch:
         try:
             return self._planned(entry)
         except OrbitError as error:
-            return EnsureResult(entry, REFUSED, None, f"{error.message}; {error.hint}")
+            return EnsureResult(entry, REFUSED, None, _reason(error))
 
     def _planned(self, entry: EnsureRequest) -> EnsureResult:
         kind = self.workspace.kinds[entry.kind]
         _refuse_invalid(kind, entry)
-        matches = self._keys.get((kind.name, entry.key), [])
-        preferred = (
-            *(match for match in matches if match.phase != "closed"),
-            *(match for match in matches if match.is_rejected),
-            *matches[-1:],
-        )
-        record = next(iter(preferred), None)
-
-        if record is not None and record.path in self._touched:
-            raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
+        record = self._with_key(kind, entry.key)
         if record is None:
             return self._inserted(kind, entry)
+        if record.path in self._touched:
+            raise _twice(entry)
 
         if entry.join is not None and record.phase != "closed":
             entry = entry.join(record)
@@ -260,41 +246,38 @@ class _Batch:
 
         if record.is_rejected:
             by = record.approval.get("rejected_by")
-            return EnsureResult(
-                entry,
-                UNCHANGED,
-                record,
-                f"rejected by {by}" if by else f"it was {record.status.name}",
-            )
+            reason = f"rejected by {by}" if by else f"it was {record.status.name}"
+            return EnsureResult(entry, UNCHANGED, record, reason)
 
-        if record.data.get("ensured") == entry.digest:
-            entry = replace(entry, status="")  # a repeated request: later edits stay
-            return EnsureResult(
-                entry, UNCHANGED, record, record.status.word if record.phase == "closed" else ""
-            )
+        is_repeated = record.data.get("ensured") == entry.digest
+        if is_repeated or not self._differs(record, entry):
+            if is_repeated:
+                entry = replace(entry, status="")  # later edits stay
+            reason = record.status.word if record.phase == "closed" else ""
+            return EnsureResult(entry, UNCHANGED, record, reason)
 
-        differs = self._differs(record, entry)
-        if record.phase == "closed" and differs:
+        if record.phase == "closed":
             return self._inserted(kind, entry)
+        if kind.in_document:  # `finish` writes it, with its document
+            return EnsureResult(entry, UPDATED, record)
 
-        if not differs:
-            return EnsureResult(
-                entry, UNCHANGED, record, record.status.word if record.phase == "closed" else ""
-            )
+        return self._updated(record, entry)
 
-        return (
-            EnsureResult(entry, UPDATED, record)
-            if kind.in_document
-            else self._updated(record, entry)
-        )
+    def _with_key(self, kind: Kind, key: str) -> Record | None:
+        """Return the record that a request is about: an open one, else a rejected one, else the
+        last.
+        """
+        matches = self._keys.get((kind.name, key), [])
+        preferred = [match for match in matches if match.phase != "closed"]
+        preferred += [match for match in matches if match.is_rejected]
+        preferred += matches[-1:]
+        return preferred[0] if preferred else None
 
     def _differs(self, record: Record, entry: EnsureRequest) -> bool:
-        if any(
-            record.data.get(name) != value
-            for name, value in entry.fields.items()
-            if not _is_prose(record, name)
-        ):
-            return True
+        for name, value in entry.fields.items():
+            if record.data.get(name) != value and not _is_prose(record, name):
+                return True
+
         return entry.text is not None and entry.text != self._text(record)
 
     def _text(self, record: Record) -> str | None:
@@ -303,14 +286,17 @@ class _Batch:
 
     def _inserted(self, kind: Kind, entry: EnsureRequest) -> EnsureResult:
         if kind.in_document:
-            if f"{kind.name} {entry.key}" in self._touched:
-                raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
-            self._touched.add(f"{kind.name} {entry.key}")
+            name = f"{kind.name} {entry.key}"
+            if name in self._touched:
+                raise _twice(entry)
+
+            self._touched.add(name)
             return EnsureResult(entry, INSERTED)
 
         text, record = self._drafted(kind, entry)
-        if kind.voted and (existing := self._same(entry, record)) is not None:
-            return EnsureResult(entry, UNCHANGED, *existing)
+        same = self._same(entry, record) if kind.voted else None
+        if same is not None:
+            return EnsureResult(entry, UNCHANGED, *same)
 
         self.changes.append(FileChange(record.path, None, text))
 
@@ -324,36 +310,36 @@ class _Batch:
         return EnsureResult(entry, INSERTED, record)
 
     def _drafted(self, kind: Kind, entry: EnsureRequest) -> tuple[str, Record]:
-        status = {"status": kind.initial["agent"]} if self.pending else {}
+        fields = {**entry.fields, **_identity_fields(entry)}
+        if self.pending:
+            fields["status"] = kind.initial["agent"]
+
         uid = new_uid()
         record_id = writer.free_code_id(self.workspace, kind, uid)
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
 
-        data = writer.new_data(
-            kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status}
-        )
+        data = writer.new_data(kind, record_id, uid, self.author, fields)
         return writer.build_record(self.workspace, kind, self.author, record_id, data)
 
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
         """Return the pending, live or rejected record that says the same, and in which sense."""
-        existing, name = self._of_kind.get(new.kind.name, {}), new.kind.name
-        path, how = self._near.get((name, entry.key), ("", "the same, word for word"))
-        path = path or self._wordings.get((name, normalised(wording(new))), "")
+        kind_name = new.kind.name
+        existing = self._of_kind.get(kind_name, {})
+        words = normalised(wording(new))
+
+        path, how = self._near.get((kind_name, entry.key), ("", "the same, word for word"))
+        path = path or self._wordings.get((kind_name, words), "")
         if entry.share and not path:
-            alike = (
-                other
-                for other in existing.values()
-                if says_the_same(other.title, new.title, entry.share)
-            )
-            path = next(
-                (other.path for other in alike if other.phase != "closed" or other.is_rejected), ""
-            )
             how = "in other words"
+            for other in filter(_counts, existing.values()):
+                if says_the_same(other.title, new.title, entry.share):
+                    path = other.path
+                    break
 
         record = existing.get(path)
-        if record is None or (record.phase == "closed" and not record.is_rejected):
-            self._wordings[name, normalised(wording(new))] = new.path
+        if record is None or not _counts(record):
+            self._wordings[kind_name, words] = new.path
             return None
 
         if record.is_rejected:
@@ -363,9 +349,7 @@ class _Batch:
 
     def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
         fields = {**entry.fields, **_identity_fields(entry)}
-        change, result = writer.prepare_edit(
-            self.workspace, record, lambda data: {**data, **fields}
-        )
+        change, result = writer.prepare_edit(self.workspace, record, _taking(fields))
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(FileChange(record.source.path, self._text(record), entry.text))
@@ -382,55 +366,58 @@ class _Batch:
 
     def finish(self, result: EnsureResult) -> EnsureResult:
         """Do what takes its own lock: decisions with their documents, and status changes."""
-        entry = result.entry
-
         if result.outcome == REFUSED:
             return result
 
-        try:
-            result = (
-                self._decision(result) if self.workspace.kinds[entry.kind].in_document else result
-            )
-        except OrbitError as error:
-            return replace(result, outcome=REFUSED, reason=f"{error.message}; {error.hint}")
+        if self.workspace.kinds[result.entry.kind].in_document:
+            try:
+                result = self._decision(result)
+            except OrbitError as error:
+                return replace(result, outcome=REFUSED, reason=_reason(error))
+
+        if not self._sets_status(result):
+            return result
 
         try:
-            if result.record is None or not self.sets_status(result):
-                return result
-
-            moved = lifecycle.transition(
-                self.workspace, result.record.id, entry.status, self.author
-            )
-            return replace(
-                result, record=moved, outcome=INSERTED if result.outcome == INSERTED else UPDATED
-            )
+            return self._with_status(result)
         except OrbitError as error:
-            reason = f"{error.message}; {error.hint}"
-            return replace(
-                result,
-                outcome=REFUSED if result.outcome == UNCHANGED else result.outcome,
-                reason=reason,
-            )
+            outcome = REFUSED if result.outcome == UNCHANGED else result.outcome
+            return replace(result, outcome=outcome, reason=_reason(error))
 
-    def sets_status(self, result: EnsureResult) -> bool:
+    def foreseen(self, result: EnsureResult) -> EnsureResult:
+        """Return what `finish` would make of a plan."""
+        if result.outcome == UNCHANGED and self._sets_status(result):
+            return replace(result, outcome=UPDATED)
+
+        return result
+
+    def _with_status(self, result: EnsureResult) -> EnsureResult:
+        entry, record = result.entry, result.record
+        if record is None:
+            return result
+
+        moved = lifecycle.transition(self.workspace, record.id, entry.status, self.author)
+        outcome = INSERTED if result.outcome == INSERTED else UPDATED
+        return replace(result, record=moved, outcome=outcome)
+
+    def _sets_status(self, result: EnsureResult) -> bool:
         """Say whether a request sets another status of its record."""
         entry, record = result.entry, result.record
-        if (
-            not entry.status
-            or record is None
-            or str(record.data["status"]) == entry.status
-            or record.is_rejected
-        ):
+        if record is None or record.is_rejected or not entry.status:
+            return False
+        if str(record.data["status"]) == entry.status:
             return False
 
         return result.outcome != UNCHANGED or record.text("key") == entry.key
 
     def _decision(self, result: EnsureResult) -> EnsureResult:
+        """Write a decision and its document."""
         entry, record = result.entry, result.record
         if result.outcome == INSERTED:
-            status = (
-                "proposed" if self.pending or self.author.role == "agent" else entry.status or None
-            )
+            status = entry.status or None
+            if self.pending or self.author.role == "agent":
+                status = "proposed"
+
             request = adrs.new_adr(entry.fields, **_identity_fields(entry), status=status)
             added = adrs.add_adr(self.workspace, request, self.author, self._is_new(entry))
             return replace(result, record=added.record)
@@ -438,24 +425,21 @@ class _Batch:
         if result.outcome != UPDATED or record is None:
             return result
 
-        fields = {
-            name: value for name, value in entry.fields.items() if not _is_prose(record, name)
-        }
-        title = (
-            str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
-        )
-        fields |= _identity_fields(entry)
+        fields = {**entry.fields, **_identity_fields(entry)}
+        fields.pop("body", None)
+        title: str | None = None
+        if fields.get("title", record.title) != record.title:
+            title = str(fields.pop("title"))
+
         changed = edits.change_fields(
-            self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author
+            self.workspace, record.id, _taking(fields), title, author=self.author
         )
         return replace(result, record=changed)
 
     def _is_new(self, entry: EnsureRequest) -> writer.PreWriteHook:
-
         def admit(new: Record) -> None:
-            for other in writer.records_added(
-                self.workspace, new.kind, self._of_kind.get(new.kind.name, {})
-            ):
+            before = self._of_kind.get(new.kind.name, {})
+            for other in writer.records_added(self.workspace, new.kind, before):
                 if other.text("key") == entry.key:
                     raise RefusedError(
                         f"{other.id} says {entry.key} since just now",
@@ -463,6 +447,19 @@ class _Batch:
                     )
 
         return admit
+
+
+def _reason(error: OrbitError) -> str:
+    return f"{error.message}; {error.hint}"
+
+
+def _twice(entry: EnsureRequest) -> RefusedError:
+    return RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
+
+
+def _counts(record: Record) -> bool:
+    """Say whether a record keeps others from saying the same: one that is open, or rejected."""
+    return record.phase != "closed" or record.is_rejected
 
 
 def _with_headline(workspace: Workspace, entry: EnsureRequest) -> EnsureRequest:
@@ -477,6 +474,15 @@ def _identity_fields(entry: EnsureRequest) -> dict[str, str]:
     return {"key": entry.key, "ensured": entry.digest}
 
 
+def _taking(fields: Mapping[str, object]) -> Callable[[Mapping[str, object]], dict[str, object]]:
+    """Return what gives a record new values of some fields."""
+
+    def taken(data: Mapping[str, object]) -> dict[str, object]:
+        return {**data, **fields}
+
+    return taken
+
+
 def _is_prose(record: Record, name: str) -> bool:
     return record.kind.in_document and name == "body"
 
@@ -486,10 +492,11 @@ def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
         called = f"{entry.key[:80]!r} is not a key" if entry.key.strip() else "it has no `key`"
         raise UsageError(called, hint="give each thing a name without spaces: meeting/7/1")
 
-    fixed = sorted(
-        {*entry.fields}
-        & (writer.FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed))
-    )
+    managed = writer.FIXED | kind.schema.managed
+    if entry.text:
+        managed -= {"file"}
+
+    fixed = sorted(managed.intersection(entry.fields))
     if fixed:
         raise UsageError(
             f"`{fixed[0]}` can't be given",

@@ -35,7 +35,7 @@ class Past:
         return {
             **self.candidate.as_data(),
             "commits": [
-                {"commit": commit.name, "date": day_of(commit), "subject": headline_of(commit)}
+                {"commit": commit.name, "date": day_of(commit), "subject": commit.subject}
                 for commit in self.commits
             ],
         }
@@ -108,8 +108,3 @@ def audit(workspace: Workspace, most: int, progress: Callable[[int, int], None])
 def day_of(commit: Commit) -> str:
     """Return the day of a commit, in UTC."""
     return datetime.fromtimestamp(commit.at, UTC).date().isoformat()
-
-
-def headline_of(commit: Commit) -> str:
-    """Return the first line of a commit's message."""
-    return commit.message.partition("\n")[0]

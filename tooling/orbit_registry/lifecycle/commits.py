@@ -187,7 +187,7 @@ def _follow(commit: Commit, files: _Files, moved: dict[str, str]) -> list[str]:
 
 def _row(commit: Commit, added: Sequence[str]) -> list[object]:
     """Return the fields of a `PastCommit`, as JSON."""
-    subject = commit.message.partition("\n")[0].strip()
+    subject = commit.subject
     message = commit.message[:LONGEST_MESSAGE]
     mentions = {
         f"{match['word'].lower()}-{match['number']}" for match in _MENTION.finditer(message)

@@ -421,22 +421,24 @@ def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
     traces = [*_citations(around, record), *_checks(around, record), *_paths(around, plan)]
     traces += _commits(around, plan)
 
-    missing: list[str] = []
-    seen = unseen = 0
     about = {*names.adopted, *_scope_names(record)}
-    for name in around.sought[record.path]:
+    unseen: list[str] = []
+    for name, forms in around.sought[record.path].items():
         files = plan.files_of.get(name)
-        seen += files != []
-        unseen += files == [] and " " not in name
-        if files == [] and name in about:
-            missing.append(name)
-        if files:
-            kind = EvidenceKind.TITLE if name in about else EvidenceKind.NAME
-            is_new = before.is_new(plan, name, files)
-            forms = around.sought[record.path][name]
-            traces.append(Trace(kind, _has(around, files[0], name, forms), is_new))
+        if files is None:  # so many files have it that it tells nothing
+            continue
+        if not files:
+            unseen.append(name)
+            continue
 
-    return Evidence(traces, missing, unseen, seen, has_code=around.has_code)
+        kind = EvidenceKind.TITLE if name in about else EvidenceKind.NAME
+        is_new = before.is_new(plan, name, files)
+        traces.append(Trace(kind, _has(around, files[0], name, forms), is_new))
+
+    missing = [name for name in unseen if name in about]
+    words = sum(" " not in name for name in unseen)
+    seen = len(around.sought[record.path]) - len(unseen)
+    return Evidence(traces, missing, words, seen, has_code=around.has_code)
 
 
 def _has(around: Surroundings, path: str, name: str, forms: Sequence[str]) -> str:

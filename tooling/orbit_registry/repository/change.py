@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git_log import steps_since
 
 _DIFF = [
     "--no-color",
@@ -57,17 +58,12 @@ class Change:
 
 def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
     """Return the change of the work tree since a commit."""
-    earlier, gone = dict.fromkeys(untracked, ""), []
-    fields = iter(
-        git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--")
-    )
-    for status in fields:
-        name = next(fields)
-        if status == "D":
-            gone.append(name)
-        elif status[0] in "RC":
-            earlier[next(fields)] = name
+    earlier = dict.fromkeys(untracked, "")
+    gone: list[str] = []
+    for step in steps_since(git, base):
+        if step.after:
+            earlier[step.after] = step.before
         else:
-            earlier[name] = "" if status == "A" else name
+            gone.append(step.before)
 
     return Change(git, base, earlier, gone)

@@ -11,6 +11,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.model.review import meant_condition
 from orbit_registry.model.schema import SCHEMA_VERSION, SchemaProblem
+from orbit_registry.workspace.files import RECORD_LIMIT
 
 INVALID = "ORB103"
 UNKNOWN_FIELD = "ORB104"
@@ -88,6 +89,14 @@ def decode_record(
         f"copy of {record.id}"
     )
     return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
+
+
+def record_in(content: bytes, kind: Kind, path: str) -> Record | None:
+    """Return the record in a file as a commit has it; None where it has none that can be read."""
+    if len(content) > RECORD_LIMIT:
+        return None
+
+    return decode_record(content.decode("utf-8", "replace"), kind, path, explain=False)[0]
 
 
 def _advised(problem: SchemaProblem, data: Mapping[str, object]) -> SchemaProblem:

@@ -35,7 +35,7 @@ class RecordPath:
 
     @property
     def id(self) -> str:
-        """The record's id, as it is called here."""
+        """The id that the record has here."""
         return f"{self.source}:{self.name}" if self.source else self.name
 
 

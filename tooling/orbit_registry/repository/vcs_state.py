@@ -267,20 +267,10 @@ def _branch(revision: str) -> str:
 
 def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
     try:
-        rows = git.run_names(
-            "status",
-            "--porcelain=v1",
-            "-z",
-            "--no-renames",
-            "--untracked-files=no",
-            "--",
-            ".",
-        )
+        return set(git.unlike_head(untracked=False))
     except GitError as error:
         unavailable.append(_unknown_changes(error))
         return None
-
-    return {row[3 + len(git.prefix) :] for row in rows if row.startswith(git.prefix, 3)}
 
 
 def _unknown_changes(error: GitError) -> UnavailableInfo:

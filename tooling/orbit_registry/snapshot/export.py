@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RefusedError, SnapshotError, UsageError
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
+from orbit_registry.hook.events import NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
 from orbit_registry.lifecycle.review_facts import due_reviews
@@ -51,6 +51,7 @@ from orbit_registry.snapshot.rows import (
     word_rows,
 )
 from orbit_registry.snapshot.sources import sources_of
+from orbit_registry.workspace.event_log import LONGEST_LINE, log_files
 from orbit_registry.workspace.files import replaced, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 
@@ -93,23 +94,17 @@ _VALUES = {
 }
 
 
-LONGEST = 65_536  # bytes of a line of the event log that is read
-
-
 def event_lines(state: Path) -> list[str]:
     """Return the lines of a workspace's event log in their order, without what can't be read."""
     lines: list[str] = []
-    for name in FILES:
-        path = state / "log" / name
+    for path in log_files(state):
         try:
-            if not path.is_file() or path.is_symlink():
-                continue
             content = path.read_bytes()
         except OSError:
             continue  # rotated just now, or not readable
 
         for line in content.splitlines():
-            if 0 < len(line) <= LONGEST:
+            if 0 < len(line) <= LONGEST_LINE:
                 lines.append(line.decode("utf-8", "replace"))
 
     return lines

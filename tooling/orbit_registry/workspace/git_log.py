@@ -54,6 +54,11 @@ class Commit:
         return [(step.after or step.before, step.blob_after) for step in self.steps]
 
     @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0].strip()
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The names of these files."""
         return tuple(path for path, _ in self.changes)
@@ -130,10 +135,10 @@ def commits_touching(
     yield from commits(git, *options, revisions, "--", *names, check=True)
 
 
-def uncommitted_steps(git: Git, *options: str) -> list[FileStep]:
-    """Return what the work tree has changed since HEAD, as `git diff` lists it."""
-    words = ("-z", "--raw", "--relative", *options, "HEAD", "--")
-    steps, _ = _steps(git.run_fields("diff", *words, check=False), 0)
+def steps_since(git: Git, revision: str, *options: str, check: bool = True) -> list[FileStep]:
+    """Return what the work tree has changed since a commit, moves followed."""
+    words = ("-z", "--raw", "--relative", "--find-renames", *options, revision, "--")
+    steps, _ = _steps(git.run_fields("diff", *words, check=check), 0)
     return steps
 
 

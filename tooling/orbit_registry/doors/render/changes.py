@@ -10,7 +10,7 @@ from orbit_registry.checks.review.changes import ChangeReport, RecordChange
 from orbit_registry.doors.render.touched import touches_lines
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
-from orbit_registry.lifecycle.audit import Audit, day_of, headline_of
+from orbit_registry.lifecycle.audit import Audit, day_of
 from orbit_registry.lifecycle.touches import Touch, commands_for
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
@@ -146,7 +146,7 @@ def audit_text(report: Audit) -> str:
     for past in report.candidates:
         candidate, first = past.candidate, past.commits[0]
         lines += ["", escaped_line(f"{candidate.reason} ({candidate.place})")]
-        lines.append(escaped_line(f"  {day_of(first)} {first.name[:10]} {headline_of(first)}"))
+        lines.append(escaped_line(f"  {day_of(first)} {first.name[:10]} {first.subject}"))
         if len(past.commits) > 1:
             lines.append(f"  and {plural(len(past.commits) - 1, 'later commit')}")
 

@@ -218,7 +218,6 @@ _SIDE_BY_SIDE = pattern("side_by_side")
 _ESCAPED = re.compile(r"\\([<>()\[\]_*])")
 _PAIR_OF_NAMES = pattern("pair_of_names")
 _BETWEEN_PEOPLE = pattern("between_people")
-_NAME_SUFFIX = pattern("name_suffix")
 
 
 def without_links(text: str) -> str:

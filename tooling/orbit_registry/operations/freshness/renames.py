@@ -22,7 +22,7 @@ from orbit_registry.operations.freshness.evaluate import (
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
-from orbit_registry.workspace.git_log import commits, uncommitted_steps
+from orbit_registry.workspace.git_log import commits, steps_since
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
 
@@ -161,7 +161,8 @@ def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[s
 
     git = workspace.git
     earlier = workspace.cache.memo(memo, f"{git.head()} {start}", history)
-    uncommitted = [(step.before, step.after) for step in uncommitted_steps(git, *_LOST)]
+    steps = steps_since(git, "HEAD", *_LOST, check=False)
+    uncommitted = [(step.before, step.after) for step in steps]
     return Renames(((old, new) for old, new in (*earlier, *uncommitted)), files)
 
 
