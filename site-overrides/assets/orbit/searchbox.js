@@ -109,15 +109,15 @@ const hitsOf = (text, { records: { records, looks }, words: { pages: manual }, f
     const later = heirs.length ? ` ${orbitWords.word("box.by", { ids: heirs.map((heir) => records[heir][0]).join(", ") })}` : "";
     return link(urlOf({ looks }, records[row]), marked(`${id} ${title}`, isHit), [" ", made("span", `orbit-chip ${css}`, word + later)], sentences.get(id));
   });
-  const counts = [pages.length && orbitWords.counted("box.page", pages.length), rows.length && orbitWords.counted("box.record", rows.length)].filter(Boolean);
+  const counts = [rows.length && orbitWords.counted("box.record", rows.length), pages.length && orbitWords.counted("box.page", pages.length)].filter(Boolean);
   const corrected = counts.length ? [...find.corrected(text)].map(([word, right]) => orbitWords.word("box.corrected", { word, right })) : [];
   const snippet = async (element) => {
     const content = await textOf(new URL(element.href)).catch(() => "");
     if (element.isConnected) element.querySelector("small:last-child").replaceChildren(...marked(around(content, isHit, text), isHit));
   };
-  const groups = [{ name: "pages", makers: pages }, { name: "records", makers: rows }].filter(({ makers }) => makers.length);
+  const groups = [{ name: "records", makers: rows }, { name: "pages", makers: pages }].filter(({ makers }) => makers.length);
   return {
-    groups: find.names(text) ? groups.reverse() : groups,
+    groups,
     summary: [counts.join(", ") || orbitWords.word("box.nothing", { text: text.trim() }), ...corrected].join(": "),
     snippet,
   };

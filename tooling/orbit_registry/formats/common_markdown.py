@@ -35,13 +35,18 @@ class Rule(NamedTuple):
 def _note(match: re.Match[str]) -> str:
     """Return the opening of a container for the note of a template: its kind and its title."""
     words = match["words"] or ""
-    named = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", words))
+    attributes = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", words))
     bare = re.findall(
         r"(?<![=\w\"'])([A-Za-z]\w*)(?![\w=\"'])", re.sub(r"[\"'].*?[\"']", "", words)
     )
     quoted = re.search(r"(?<!=)[\"']([^\"']*)[\"']", words)
-    kind = named.get("style") or named.get("type") or named.get("color") or next(iter(bare), "")
-    title = named.get("title") or (quoted[1] if quoted else "")
+    kind = (
+        attributes.get("style")
+        or attributes.get("type")
+        or attributes.get("color")
+        or next(iter(bare), "")
+    )
+    title = attributes.get("title") or (quoted[1] if quoted else "")
     name = match["name"].lower()
     is_named = name in ("tab", "note", "tip", "info", "warning", "danger", "details")
     return f"{match['indent']}::: {name if is_named else kind or 'note'} {title}".rstrip()
@@ -64,79 +69,84 @@ def _wiki(match: re.Match[str]) -> str:
 
 _ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 _NOTES = "hint|notice|alert|callout|admonition|note|tip|info|warning|danger|details|tab"
+_COMPONENTS = Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*)+"), "")
+"""<Badge status={status}></Badge>"""
+_IMPORT = Rule(re.compile(r"import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*"), "")
+"""import Tabs from "@theme/Tabs";"""
+_EXPORT = Rule(re.compile(r"export\s+(?:const|let|default)\s.{1,2000}[;})]\s*"), "")
+"""export const x = 1;"""
+_COMMENT = Rule(re.compile(r"[ \t]*\{/\*.*\*/\}[ \t]*"), "")
+"""{/* a comment */}"""
+_TAB = Rule(
+    re.compile(r'(?P<indent>[ \t>]*)===[!+]?[ \t]+(?P<title>".+")[ \t]*'),
+    r"\g<indent>!!! tab \g<title>",
+)
+"""=== 'Tab'"""
+_HINT = Rule(
+    re.compile(r"(?P<indent>[ \t>]*)\{%\s*(?P<name>hint|tab)\b(?P<words>.*?)%\}[ \t]*"), _note
+)
+"""{% hint style="info" %}"""
+_END_OF_HINT = Rule(
+    re.compile(r"(?P<indent>[ \t>]*)\{%\s*end(?:hint|tab)\s*%\}[ \t]*"), r"\g<indent>:::"
+)
+"""{% endhint %}"""
+_SHORTCODE = Rule(
+    re.compile(
+        rf"(?P<indent>[ \t>]*)\{{\{{[<%]\s*(?P<name>{_NOTES})\b(?P<words>[^/]*?)[%>]\}}\}}[ \t]*"
+    ),
+    _note,
+)
+"""{{< notice tip "Title" >}}"""
+_END_OF_SHORTCODE = Rule(
+    re.compile(rf"(?P<indent>[ \t>]*)\{{\{{[<%]\s*/\s*(?:{_NOTES})\s*[%>]\}}\}}[ \t]*"),
+    r"\g<indent>:::",
+)
+"""{{< /notice >}}"""
+_TEMPLATE = Rule(
+    re.compile(r"[ \t>]*(?:(?:\{%[^{}%]{1,300}%\}|\{\{[<%][^{}]{1,300}[%>]\}\})[ \t]*)+"), ""
+)
+"""{% include "x.md" %}, {{< toc >}}"""
+_ATTRIBUTES = Rule(re.compile(r"[ \t>]*\{:[^{}]{1,200}\}[ \t]*"), "")
+"""{: .no_toc }"""
+_CONTENTS = Rule(re.compile(r"\[TOC\]\s*|\[\[_?toc_?\]\]\s*", re.IGNORECASE), "")
+"""[TOC], [[_TOC_]]"""
+_ABBREVIATION = Rule(re.compile(r"\*\[[^\]\n]{1,60}\]:\s.*"), "")
+"""*[ADR]: Architecture Decision Record"""
+_CALLOUT = Rule(
+    re.compile(
+        r"(?P<quote>[ \t]*(?:>[ \t]?)+)\[!(?P<kind>[A-Za-z][\w-]{0,30})(?:\|[^\]]*)?\]"
+        r"(?P<fold>[-+]?)(?P<title>.*)"
+    ),
+    _callout,
+)
+"""> [!info]- Title"""
 LINES = (
-    # <Badge status={status}></Badge>
-    Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*)+"), ""),
-    # import Tabs from "@theme/Tabs"; export const x = 1;
-    Rule(re.compile(r"import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*"), ""),
-    Rule(re.compile(r"export\s+(?:const|let|default)\s.{1,2000}[;})]\s*"), ""),
-    # {/* a comment */}
-    Rule(re.compile(r"[ \t]*\{/\*.*\*/\}[ \t]*"), ""),
-    # === "Tab"
-    Rule(
-        re.compile(r'(?P<indent>[ \t>]*)===[!+]?[ \t]+(?P<title>".+")[ \t]*'),
-        r"\g<indent>!!! tab \g<title>",
-    ),
-    # {% hint style="info" %} and {{< notice tip "Title" >}}, each with its end
-    Rule(re.compile(r"(?P<indent>[ \t>]*)\{%\s*end(?:hint|tab)\s*%\}[ \t]*"), r"\g<indent>:::"),
-    Rule(
-        re.compile(r"(?P<indent>[ \t>]*)\{%\s*(?P<name>hint|tab)\b(?P<words>.*?)%\}[ \t]*"), _note
-    ),
-    Rule(
-        re.compile(rf"(?P<indent>[ \t>]*)\{{\{{[<%]\s*/\s*(?:{_NOTES})\s*[%>]\}}\}}[ \t]*"),
-        r"\g<indent>:::",
-    ),
-    Rule(
-        re.compile(
-            rf"(?P<indent>[ \t>]*)\{{\{{[<%]\s*(?P<name>{_NOTES})\b"
-            r"(?P<words>[^/]*?)[%>]\}\}[ \t]*"
-        ),
-        _note,
-    ),
-    # {% include "x.md" %}, {{< toc >}}, {: .no_toc }, {:toc}: for a generator alone
-    Rule(re.compile(r"[ \t>]*(?:\{%[^{}%]{1,300}%\}[ \t]*)+"), ""),
-    Rule(re.compile(r"[ \t>]*(?:\{\{[<%][^{}]{1,300}[%>]\}\}[ \t]*)+"), ""),
-    Rule(re.compile(r"[ \t>]*\{:[^{}]{1,200}\}[ \t]*"), ""),
-    # [TOC], [[_TOC_]], [[toc]]
-    Rule(re.compile(r"\[TOC\]\s*|\[\[_?toc_?\]\]\s*", re.IGNORECASE), ""),
-    # *[ADR]: Architecture Decision Record
-    Rule(re.compile(r"\*\[[^\]\n]{1,60}\]:\s.*"), ""),
-    # > [!info]- Title
-    Rule(
-        re.compile(
-            r"(?P<quote>[ \t]*(?:>[ \t]?)+)\[!(?P<kind>[A-Za-z][\w-]{0,30})(?:\|[^\]]*)?\]"
-            r"(?P<fold>[-+]?)(?P<title>.*)"
-        ),
-        _callout,
-    ),
+    *(_COMPONENTS, _IMPORT, _EXPORT, _COMMENT, _TAB),
+    *(_HINT, _END_OF_HINT, _SHORTCODE, _END_OF_SHORTCODE),
+    *(_TEMPLATE, _ATTRIBUTES, _CONTENTS, _ABBREVIATION, _CALLOUT),
 )
 """Whole lines; the first rule that fits counts."""
-PARTS = (
-    # <Badge a="b" />, <Tab title="One">first</Tab>; `List<String>` is text
-    Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}\s*/>"), ""),
-    Rule(
-        re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}\s*>(?P<inner>[^<>]*)</(?P=tag)>"),
-        r"\g<inner>",
-    ),
-    # [words]({{< ref "other.md" >}})
-    Rule(re.compile(r"\{\{[<%]\s*(?:rel)?ref\s+\"([^\"]{1,300})\"\s*[%>]\}\}"), r"\1"),
-    # [words](address){ .md-button width="300" }
-    Rule(
-        re.compile(
-            r"(?<=\))\{:?\s*(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
-            r"(?:\s+(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+)))*\s*\}"
-        ),
-        "",
-    ),
-    # [[name]], [[name#heading|words]], ![[picture.png]]
-    Rule(
-        re.compile(
-            r"(?<![\w\]])(?P<embeds>!?)\[\[(?P<name>[^\s\[\]|#^\\](?:[^\[\]|#^\\\n]{0,100}[^\s\[\]|#^\\])?)"
-            r"(?P<anchor>[#^][^\[\]|\n]{1,100})?(?:\\?\|(?P<words>[^\[\]|\n]{1,200}))?\]\]"
-        ),
-        _wiki,
-    ),
+_EMPTY_COMPONENT = Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}\s*/>"), "")
+"""<Badge a="b" />; `List<String>` is text"""
+_COMPONENT = Rule(
+    re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}\s*>(?P<inner>[^<>]*)</(?P=tag)>"),
+    r"\g<inner>",
 )
+"""<Tab title="One">first</Tab>"""
+_REFERENCE = Rule(re.compile(r"\{\{[<%]\s*(?:rel)?ref\s+\"([^\"]{1,300})\"\s*[%>]\}\}"), r"\1")
+"""[words]({{< ref "other.md" >}})"""
+_LOOK = r"(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
+_LINK_ATTRIBUTES = Rule(re.compile(rf"(?<=\))\{{:?\s*{_LOOK}(?:\s+{_LOOK})*\s*\}}"), "")
+"""[words](address){ .md-button width="300" }"""
+_LINK_BY_NAME = Rule(
+    re.compile(
+        r"(?<![\w\]])(?P<embeds>!?)\[\[(?P<name>[^\s\[\]|#^\\](?:[^\[\]|#^\\\n]{0,100}[^\s\[\]|#^\\])?)"
+        r"(?P<anchor>[#^][^\[\]|\n]{1,100})?(?:\\?\|(?P<words>[^\[\]|\n]{1,200}))?\]\]"
+    ),
+    _wiki,
+)
+"""[[name]], [[name#heading|words]], ![[picture.png]]"""
+PARTS = (_EMPTY_COMPONENT, _COMPONENT, _REFERENCE, _LINK_ATTRIBUTES, _LINK_BY_NAME)
 """Parts of a line that are in no code; all that fit count."""
 
 

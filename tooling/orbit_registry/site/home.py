@@ -44,7 +44,7 @@ class Home(NamedTuple):
 
     decided: Sequence[Decided]
     first: Sequence[Event]
-    """What happened lately, as far as it is shown at once."""
+    """What happened lately: what is shown at once."""
     others: Sequence[Event]
 
 

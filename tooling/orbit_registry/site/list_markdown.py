@@ -113,9 +113,11 @@ def paths(data: Published, links: TwinLinks) -> str:
 def relations(data: Published, links: TwinLinks) -> str:
     """Return which record supersedes, names or cites which."""
     by_id = data.relations.by_id
-    named = {any_id: record_link(record, links) for any_id, record in by_id.items()}
+    link_of = {any_id: record_link(record, links) for any_id, record in by_id.items()}
     edges = related_edges([*by_id.values()], data.relations)
-    lines = [f"- {named[edge.source]} {verb_within(edge)} {named[edge.target]}" for edge in edges]
+    lines = [
+        f"- {link_of[edge.source]} {verb_within(edge)} {link_of[edge.target]}" for edge in edges
+    ]
     return "\n".join(lines)
 
 

@@ -118,6 +118,7 @@ def published(
         same = [record for record in records if record.kind.name == kind.name]
         indexes[kind.name] = Index(kind, same)
 
+    adopted = {url: record for url, record in by_url.items() if record.page is not None}
     return Published(
         context,
         loader,
@@ -129,7 +130,7 @@ def published(
         *_reach(context),
         adjacent_documents(sources.documents, context.staged.titles),
         _origins(context),
-        {url: record for url, record in by_url.items() if record.page is not None},
+        adopted,
         has_console,
         has_database,
     )

@@ -199,12 +199,12 @@ def _table(texts: Sequence[Packed]) -> dict[str, object]:
     names: defaultdict[str, list[int]] = defaultdict(list)
     lengths: list[int] = []
     forms: dict[str, None] = {}
-    for slot, (counted, other, named) in enumerate(texts):
+    for slot, (counted, other, identifiers) in enumerate(texts):
         parts = counted.split()
         numbers = [*map(int, parts[1::2])]
         for term, count in zip(parts[::2], numbers, strict=True):
             terms[term] += (slot, count)
-        for name in named.split():
+        for name in identifiers.split():
             names[name].append(slot)
 
         forms |= dict.fromkeys(other.split())
