@@ -127,6 +127,22 @@ def test_a_hook_that_may_not_write_is_not_installed_again(
     assert "can't be written -> make the folder writable for the user who runs agents" in problem
 
 
+def test_a_file_where_the_state_belongs_is_what_keeps_a_hook_silent(
+    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["hook", "install", "claude", "--scope", "project"]) == 0
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    shutil.rmtree(workspace / ".orbit/state", ignore_errors=True)
+    (workspace / ".orbit/state").touch()
+    capsys.readouterr()
+
+    assert run(["hook", "test", "claude", "--file", "README.md"]) == 1
+
+    answer = capsys.readouterr().out
+    assert "where it keeps what a session saw, can't be written" in answer
+    assert "shows no record" not in answer
+
+
 def test_a_hook_that_says_nothing_is_a_problem(
     workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

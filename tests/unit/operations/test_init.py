@@ -152,6 +152,29 @@ def test_the_style_of_a_repository_is_found(
 
 
 @pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("docs/decisions.md", 1),
+        ("DECISIONS.md", 1),
+        ("doc/adr-log.markdown", 1),
+        ("docs/design/search/4_decisions.md", 0),
+        ("vendor/lib/DECISIONS.md", 0),
+        ("docs/adr/decisions.md", 0),
+        ("docs/decided.md", 0),
+        ("src/decisions.py", 0),
+    ],
+)
+def test_a_log_of_another_name_is_left_to_an_import(
+    git_repo: Path, git: Git, name: str, number: int
+) -> None:
+    write(git_repo, "docs/adr/0001-x.md", "# X\n")
+    write(git_repo, name, "# X\n")
+    git(git_repo, "add", "-A")
+
+    assert project_files(git_repo).elsewhere == number
+
+
+@pytest.mark.parametrize(
     ("log", "other"),
     [
         ("docs/decisions.md", "docs/other.md"),

@@ -63,7 +63,7 @@ def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
         (tmp_path / "other").mkdir()
         orbit.symlink_to(tmp_path / ("other" if make == "link" else "nothing"))
 
-    with pytest.raises(WorkspaceNotFoundError, match="is not a folder|is a link to"):
+    with pytest.raises(WorkspaceNotFoundError, match=r"is not a folder|is a link to"):
         find_workspace(tmp_path)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import (
     ForeignWorkspaceError,
@@ -23,7 +23,9 @@ from orbit_registry.formats.adr.file_names import (
     is_decision_folder,
     is_decision_name,
     is_foreign_folder,
+    is_log_name,
 )
+from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.yaml import scalar_text, table_of
 from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
@@ -102,7 +104,8 @@ class ProjectFiles:
     logs: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()  # files of a site or of CI
-    elsewhere: int = 0  # files named `adr-…` or `0001-…` in other folders, which an import may take
+    elsewhere: int = 0
+    """Files named `adr-…` or `0001-…` in other folders, or like a log, which an import may take."""
 
     @property
     def adr(self) -> AdrConfig:
@@ -328,6 +331,10 @@ def project_files(root: Path) -> ProjectFiles:
 
         if name == LOG_NAME and path.startswith("docs/design/"):
             logs.append(path)
+        elif is_markdown(name) and is_log_name(PurePosixPath(name).stem):
+            is_index = folder in configured or _is_adr_folder(folder)
+            elsewhere += not (is_index or is_foreign_folder(folder))
+
         if path.startswith(CI_FILES) or path == "mkdocs.yml":
             tools.append(path)
 

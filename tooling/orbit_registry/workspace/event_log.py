@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from orbit_registry.errors import UnreadableFileError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.values import with_texts
-from orbit_registry.hook.events import FILES, MOST_ASKED, NAME, OPENED, Event, append
+from orbit_registry.hook.events import FILES, LARGEST, MOST_ASKED, NAME, OPENED, Event, append
 from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.model.ids import is_shown_id
@@ -147,6 +147,27 @@ def logged_events(
             raise UnreadableFileError(
                 message, hint="see who owns it; removing it loses the counts alone"
             ) from None
+
+
+def events_about(state: Path, path: str) -> Iterator[LoggedEvent]:
+    """Yield the events that name a file, the newest first; a part is read from its end."""
+    name = json.dumps(path).encode()
+    for part in reversed(log_files(state)):
+        try:
+            with _open(part) as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - 2 * LARGEST))
+                lines = file.read(2 * LARGEST).split(b"\n")
+        except OSError:
+            continue  # rotated just now, or not ours to read
+
+        for line in reversed(lines):
+            if name not in line or len(line) > LONGEST_LINE:
+                continue
+
+            parsed = read_line(line)
+            if not isinstance(parsed, str) and path in parsed[0].paths:
+                yield parsed[0]
 
 
 def follow(

@@ -57,9 +57,14 @@ def user_home() -> Path:
 
 def is_writable(path: Path) -> bool:
     """Say whether permissions allow a file at a path, by its nearest existing folder."""
-    while not os.path.lexists(path) and path != path.parent:
-        path = path.parent
-    return not path.is_dir() or os.access(path, os.W_OK | os.X_OK)
+    nearest = path
+    while not os.path.lexists(nearest) and nearest != nearest.parent:
+        nearest = nearest.parent
+
+    if nearest.is_dir():
+        return os.access(nearest, os.W_OK | os.X_OK)
+
+    return nearest == path  # below a file nothing can be
 
 
 def checkout_cache(root: Path) -> Path | None:

@@ -299,7 +299,7 @@ def hook_test(
     if result.text:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
         lines += [f"    {line}" for line in result.text.splitlines()]
-    elif file is not None:
+    elif file is not None and not result.problems:
         lines.append(f"  an edit of {result.path} shows no record:")
         lines += _silent_lines(result.reasons) or [f"    {NO_ROUTE}"]
     elif result.path is None:

@@ -5,7 +5,6 @@ why an agent was shown none.
 from __future__ import annotations
 
 import os
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from orbit_registry.doors.answers.call import note
 from orbit_registry.hook.events import RETRIEVAL
 from orbit_registry.hook.other_paths import paths_of
 from orbit_registry.model.reach import SKIPS, TRIAL
-from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
+from orbit_registry.workspace.event_log import events_about
 from orbit_registry.workspace.files import is_there
 
 if TYPE_CHECKING:
@@ -52,14 +51,8 @@ def path_notes(registry: Registry, name: str, path: str) -> list[str]:
 
 def call_notes(registry: Registry, path: str) -> list[str]:
     """Return why the last call of an agent about a file showed nothing, if it did not."""
-    now = time.time()
-    files = log_files(registry.workspace.state)
-    last: LoggedEvent | None = None
-    for event in logged_events(files, now, LogScan()):
-        is_of_agent = event.surface.startswith("hook:") and not event.session.startswith(TRIAL)
-        if is_of_agent and event.kind == RETRIEVAL and path in event.paths:
-            last = event
-
+    events = events_about(registry.workspace.state, path)
+    last = next(filter(_is_of_agent, events), None)
     if last is None or last.shown or last.skip_reason not in SKIPS:
         return []
 
@@ -69,6 +62,11 @@ def call_notes(registry: Registry, path: str) -> list[str]:
         reason = "there was no index yet; the next call of its session shows what it missed"
 
     return [note(f"an agent's last call about {path}, {moment}, showed nothing: {reason}")]
+
+
+def _is_of_agent(event: LoggedEvent) -> bool:
+    is_call = event.kind == RETRIEVAL and event.surface.startswith("hook:")
+    return is_call and not event.session.startswith(TRIAL)
 
 
 def _no_file(registry: Registry, name: str, path: str) -> str:

@@ -147,7 +147,7 @@ def _lines(report: SetupReport, would: str) -> list[str]:
     if report.unrecorded:
         counted = plural(report.unrecorded, "decision has", "decisions have")
         lines.append(f"{counted} no record yet: an import adds them")
-    elif report.files and report.files.elsewhere:
+    elif report.detected is not None and report.files and report.files.elsewhere:
         like_decisions = plural(
             report.files.elsewhere,
             "file is named like a decision",
