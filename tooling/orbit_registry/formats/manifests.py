@@ -9,7 +9,6 @@ import configparser
 import json
 import posixpath
 import re
-import tomllib
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.syntax import comments_and_strings
+from orbit_registry.formats.toml import load_toml
 from orbit_registry.formats.yaml import load, table_of
 
 
@@ -58,8 +58,6 @@ _TOML_KEY = re.compile(
 )
 _JSON_KEY = re.compile(r'(?P<text>"(?:\\[\s\S]?|[^"\\])*+"?)(?P<colon>\s*+:)?|[{}]')
 """A text without an end goes up to the end of the file, so that nothing is read twice."""
-_DEEP_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){100}")
-"""The parser's time grows with the square of a key's parts; no tool writes so many."""
 _LONGEST_LINE = 500
 """Characters ahead of a name, and after it, that say whether it is for tests."""
 _MOST_UNPLACED = 1_000
@@ -115,7 +113,7 @@ def script_dependencies(text: str) -> Iterator[tuple[str, int]]:
 
     lines = re.sub(r"(?m)^# ?", "", header["lines"])
     try:
-        names = list(_requirement(_toml(lines).get("dependencies")))
+        names = list(_requirement(load_toml(lines).get("dependencies")))
     except ValueError:
         return
 
@@ -189,13 +187,6 @@ def _reader(path: str) -> Callable[[str], _Names] | None:
             return reader
 
     return None
-
-
-def _toml(text: str) -> dict[str, Any]:
-    if _DEEP_KEY.search(text):
-        raise ValueError("a key has too many parts")
-
-    return tomllib.loads(text)
 
 
 def _requirement(texts: Any, group: str = "") -> _Names:
@@ -405,7 +396,7 @@ def _pom(text: str) -> _Names:
 
 
 def _catalogue(text: str) -> _Names:
-    for value in _toml(text).get("libraries", {}).values():
+    for value in load_toml(text).get("libraries", {}).values():
         if isinstance(value, str):
             yield _Named(":".join(value.split(":")[:2]), value)
         else:
@@ -431,7 +422,7 @@ _FOR_TESTS = re.compile(
 
 
 _Row = Mapping[str, Any]
-_PARSERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "toml": _toml, "yaml": load}
+_PARSERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "toml": load_toml, "yaml": load}
 
 
 def _by_tables(row: _Row) -> Callable[[str], _Names]:

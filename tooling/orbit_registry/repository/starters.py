@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from orbit_registry.formats.toml import load_toml
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.package_sources import (
     VARIABLE,
@@ -276,7 +276,7 @@ def _value_in(path: str, text: str) -> object:
     else:
         try:
             is_toml = path.endswith((".toml", ".lock", "Pipfile")) and "Pipfile.lock" not in path
-            value = tomllib.loads(text) if is_toml else json.loads(text)
+            value = load_toml(text) if is_toml else json.loads(text)
         except (ValueError, RecursionError):
             value = None
 
