@@ -57,9 +57,9 @@ def package_sources(path: str, text: str, rows: Collection[Row]) -> Iterator[Row
     """Yield what in a file says where packages come from, and which Orbit is installed."""
     if is_requirements(path):
         for line, _ in joined_lines(text):
-            said = " ".join(_COMMENT.sub("", line).split())
-            if _OPTION.match(said) or _PACKAGE.search(said):
-                yield (0,), said
+            requirement = " ".join(_COMMENT.sub("", line).split())
+            if _OPTION.match(requirement) or _PACKAGE.search(requirement):
+                yield (0,), requirement
     elif is_installer(path) or is_lock(path) or _PACKAGE.search(text):
         yield from _of_rows(path, rows)
 
