@@ -569,7 +569,10 @@ def _authority(record: Record) -> str:
 def _expiry(record: Record) -> tuple[object, ...]:
     freshness = freshness_fields(record)
     inputs = [str(entry.input) for entry in fingerprint_inputs(record)]
-    return freshness.get("expires_at"), freshness.get("volatility"), inputs
+    volatility = freshness.get("volatility")
+    # What was never verified ages from the day on which it was made.
+    start = record.data.get("created_at") if volatility else None
+    return freshness.get("expires_at"), volatility, start, inputs
 
 
 def _asks_for_a_look(record: Record) -> bool:
