@@ -34,7 +34,9 @@ class Dependency(NamedTuple):
     """The offset of the spelling."""
     line: int
     group: str
-    """As the manifest calls it: `dev`, `build`, the name of an extra; empty: needed to run."""
+    """As the manifest calls it: `dev`, `build`, the name of an extra; empty: needed to run;
+    `ADDRESS` of a name that the package has where it comes from.
+    """
 
 
 class _Named(NamedTuple):
@@ -49,8 +51,10 @@ class _Named(NamedTuple):
 
 _Names = Iterator[_Named]
 
+ADDRESS = "address"
+"""The group of a name that stands in the address of a package, which has another one here."""
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
-_NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")
+_NAME_ALONE = re.compile(r"\s*(?![a-z]+:/)(@?[A-Za-z][\w./:@-]*)\s*")
 """An example of a check; no manifest is a name alone."""
 
 _TOML_KEY = re.compile(
@@ -193,6 +197,31 @@ def _requirement(texts: Any, group: str = "") -> _Names:
     for text in texts if isinstance(texts, list) else ():
         if isinstance(text, str) and (match := _REQUIREMENT.match(text)):
             yield _Named(match[1], text, group=group)
+            address = text.partition("@")[2].partition(";")[0].strip()
+            yield from _in_address(match[1], address, text)
+
+
+_MOVED = re.compile(r"/(?:-/)?(?:archive|releases|tarball|tree|zipball)/.*|/-/[^/]*$|[?#].*")
+"""What follows the name of a repository, or of a package, in an address."""
+_IS_ADDRESS = re.compile(
+    r"(?:[a-z]+\+)?(?:https?|ssh|git|file|github|gitlab|bitbucket|link|portal):|git@|\.{0,2}/"
+    r"|[\w.-]+/[\w.-]+(?:#|$)"
+)
+
+
+def _in_address(name: str, address: object, spelling: str, table: str = "") -> _Names:
+    """Yield the name that a package has where it comes from, if that is another one."""
+    if not isinstance(address, str) or not _IS_ADDRESS.match(address):
+        return
+
+    last = re.split("[/:]", _MOVED.sub("", address).rstrip("/"))[-1]
+    there = _FILE_NAME.match(last.partition("@")[0].removesuffix(".git"))
+    if there is not None and _compared(there[0]) != _compared(name):
+        yield _Named(there[0], spelling, table, ADDRESS)
+
+
+def _compared(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).casefold()
 
 
 _COMPILED = re.compile(r"(?m)pip-compile|pip compile|^[ \t]+# via |--hash=")
@@ -210,6 +239,12 @@ def _requirements(text: str) -> _Names:
         if address is not None:
             name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
             yield _Named(name, name, group=group)
+            yield from _in_address(name, address["place"], address["place"])
+            continue
+
+        local = _LOCAL.match(line)
+        if local is not None:
+            yield from _in_address("", local[1], local[1])
             continue
 
         for row in _requirement([line.partition("#")[0].strip()], group):
@@ -289,10 +324,12 @@ _INCLUDED = re.compile(
 """Options of pip, which takes the start of a long one, too."""
 
 _ADDRESS = re.compile(
-    r"(?:-e\s+|--editable[ =])?(?:git\+|https?:|file:)[^\s#]*/(?P<file>[A-Za-z0-9][^\s#/]*)"
+    r"(?:-e\s+|--editable[ =])?"
+    r"(?P<place>(?:git\+|https?:|file:)[^\s#]*/(?P<file>[A-Za-z0-9][^\s#/]*))"
     r"(?:#\S*?egg=(?P<egg>[\w.-]+))?"
 )
 """A requirement that is an address: the name that it says, else the name of its file."""
+_LOCAL = re.compile(r"\s*(?:-e\s+|--editable[ =])?(\.{1,2}/[^\s#;]+)")
 _FILE_NAME = re.compile(r"[A-Za-z0-9]+(?:[_.-](?!git\b|\d|zip\b|tar\b|whl\b)[A-Za-z0-9]+)*")
 
 
@@ -445,7 +482,10 @@ def _by_tables(row: _Row) -> Callable[[str], _Names]:
             for star, entries in _values_at(data, path):
                 for key in entries:
                     name = _alias(row, entries[key]) or key
-                    yield _Named(name, _spelled(row, key), table, group.replace("*", star))
+                    spelling = _spelled(row, key)
+                    yield _Named(name, spelling, table, group.replace("*", star))
+                    for address in _addresses(entries[key]):
+                        yield from _in_address(name, address, spelling, table)
 
     return read
 
@@ -467,6 +507,18 @@ def _alias(row: _Row, value: object) -> Any:
 
     alias = re.match(row["alias"], value) if "alias" in row and isinstance(value, str) else None
     return alias[1] if alias else None
+
+
+_PLACES = ("git", "url", "path", "github", "file")
+
+
+def _addresses(value: object) -> Iterator[object]:
+    """Yield the addresses of what a key of a table stands for."""
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, Mapping):
+            yield from (part[place] for place in _PLACES if place in part)
+        else:
+            yield part
 
 
 def _spelled(row: _Row, name: str) -> str:
