@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any
@@ -30,6 +30,7 @@ from orbit_registry.repository.policy import (
     ATTRIBUTES,
     LISTS,
     Policy,
+    changed_above,
     is_within,
     record_at,
     same_name,
@@ -38,6 +39,7 @@ from orbit_registry.repository.policy import (
 from orbit_registry.repository.starters import is_starter, runs_first
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.config import Config, config_of
+from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
 
 Contents = Mapping[str, bytes]
@@ -226,7 +228,8 @@ def changed_files(
     yield from _lost_votes(policy, head, changed, records)
     yield from _other_folders(policy, head, changed)
     yield from _starters(policy, head, changed)
-    yield from _attributes(policy, head, changed, records)
+    yield from _attributes(policy, head, changed, [record.path for record in records])
+    yield from _above(policy, records)
 
     if policy.keys_path == head.keys_path and policy.keys != head.keys:
         message = f"this change alters the allowed keys: {policy.keys_path}"
@@ -305,6 +308,23 @@ def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterato
             yield Change(message, _file(path))
 
 
+def _above(policy: Policy, records: Sequence[Record]) -> Iterator[Change]:
+    """Yield the same of files above the project, which start Orbit for it too."""
+    git = policy.git
+    changed = changed_above(git, policy.commit)
+    if not changed:
+        return
+
+    top = Git(git.top or git.folder)
+    before, after = Policy(top, policy.commit), Policy(top, "HEAD")
+    paths = [f"{git.prefix}{record.path}" for record in records]
+    up = "../" * git.prefix.count("/")
+    changes = (_starters(before, after, changed), _attributes(before, after, changed, paths))
+    for change in chain.from_iterable(changes):
+        names = tuple(f"{up}{path}" for path in change.subject.paths)
+        yield replace(change, subject=Subject(names[0], names, _files_state))
+
+
 def _included(head: Policy, changed: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield requirements that name changed files, each with these."""
     if not any(path.endswith(LISTS) for path in changed):
@@ -327,7 +347,7 @@ _MACRO = "[attr]"
 
 
 def _attributes(
-    policy: Policy, head: Policy, changed: Collection[str], records: Sequence[Record]
+    policy: Policy, head: Policy, changed: Collection[str], records: Sequence[str]
 ) -> Iterator[Change]:
     """Yield the files of attributes that hide a record from a reviewer, or alter its merge."""
     for path in sorted(changed):
@@ -336,8 +356,7 @@ def _attributes(
             continue
 
         start = f"{folder}/" if folder else ""
-        paths = [record.path for record in records if record.path.startswith(start)]
-        names = [name.removeprefix(start) for name in paths]
+        names = [path.removeprefix(start) for path in records if path.startswith(start)]
         before = list(_attribute_lines(policy.git.read(policy.commit, path)))
         for words in _attribute_lines(head.git.read("HEAD", path)):
             pattern, *attributes = words

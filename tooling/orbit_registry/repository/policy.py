@@ -170,6 +170,24 @@ def concerns_policy(
     return bool(workspace.git.prefix) and workspace.config.setting("approval", "require") != "none"
 
 
+def changed_above(git: Git, commit: str) -> list[str]:
+    """Return the changed files above the project that may start Orbit for it, or hide its records,
+    from the repository's top.
+    """
+    if not git.prefix:
+        return []
+
+    top = Git(git.top or git.folder)
+    changed = (path for path in top.differing(commit, "HEAD") if not path.startswith(git.prefix))
+    return [path for path in changed if _is_above(path, git.prefix)]
+
+
+def _is_above(path: str, prefix: str) -> bool:
+    folder = posixpath.dirname(path)
+    is_for_all = not folder or path.startswith(".") or prefix.startswith(f"{folder}/")
+    return is_for_all and (is_starter(path) or path.endswith(ATTRIBUTES))
+
+
 _UNSEEN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Characters of a name that macOS leaves out."""
 _SHORT_NAME = re.compile(r"(?:^|(?<=/))orbit~\d+(?=/)")
