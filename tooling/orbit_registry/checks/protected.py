@@ -330,7 +330,11 @@ def _included(head: Policy, changed: Collection[str]) -> Iterator[tuple[str, lis
     if not any(path.endswith(LISTS) for path in changed):
         return
 
-    for path in filter(is_requirements, head.git.files_at("HEAD", ".")):
+    requirements = list(filter(is_requirements, head.git.files_at("HEAD", ".")))
+    if head.included(requirements).isdisjoint(changed):
+        return
+
+    for path in requirements:
         files = head.included([path]).intersection(changed)
         if files:
             yield path, sorted(files)

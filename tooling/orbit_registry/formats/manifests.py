@@ -291,6 +291,10 @@ def _files_named(text: str) -> Iterator[str]:
                 yield file
 
 
+_MOST_LEVELS = 20
+"""Requirements that name requirements: those of a project do so two or three times."""
+
+
 def files_included(
     requirements: Collection[str], read: Callable[[Iterable[str]], Mapping[str, str]]
 ) -> frozenset[str]:
@@ -300,7 +304,7 @@ def files_included(
     included: set[str] = set()
     seen: set[str] = set()
     waiting = {*requirements}
-    while waiting:
+    for _ in range(_MOST_LEVELS):
         seen |= waiting
         includes: set[str] = set()
         for path, text in read(sorted(waiting)).items():

@@ -123,8 +123,18 @@ class Policy:
         return files_included(requirements, self._texts)
 
     def _texts(self, paths: Iterable[str]) -> Mapping[str, str]:
-        contents = self.git.contents(self.commit, paths)
-        return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
+        names = list(paths)
+        unread = [path for path in names if path not in self._read]
+        contents = self.git.contents(self.commit, unread)
+        for path in unread:
+            self._read[path] = contents.get(path, b"").decode("utf-8", "replace")
+
+        return {path: self._read[path] for path in names}
+
+    @cached_property
+    def _read(self) -> dict[str, str]:
+        """The texts of files that were read."""
+        return {}
 
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
