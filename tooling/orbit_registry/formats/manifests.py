@@ -52,7 +52,7 @@ class _Named(NamedTuple):
 _Names = Iterator[_Named]
 
 ADDRESS = "address"
-"""The group of a name that stands in the address of a package, which has another one here."""
+"""The group of a name in the address of a package, which has another one here."""
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NAME_ALONE = re.compile(r"\s*(?![a-z]+:/)(@?[A-Za-z][\w./:@-]*)\s*")
 """An example of a check; no manifest is a name alone."""
@@ -517,7 +517,7 @@ _PLACES = ("git", "url", "path", "github", "file")
 
 
 def _addresses(value: object) -> Iterator[object]:
-    """Yield the addresses of what a key of a table stands for."""
+    """Yield the addresses in the value of a key of a table."""
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, Mapping):
             yield from (part[place] for place in _PLACES if place in part)

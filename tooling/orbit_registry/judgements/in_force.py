@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
@@ -53,7 +54,7 @@ def _replaced(following: Following, live: Collection[str]) -> Collection[str]:
     replaced: set[str] = set()
     leads_to_live: set[str] = set()
     for circle in _circles(following):
-        successors = {later for path in circle for later in following[path]}
+        successors = set(chain.from_iterable(following[path] for path in circle))
         if not leads_to_live.isdisjoint(successors.difference(circle)):
             replaced.update(circle)
             leads_to_live.update(circle)

@@ -37,7 +37,7 @@ _OPTION = re.compile(
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 VARIABLE = (
     r"(?:PIP|UV|PDM|POETRY|PIPENV|CONDA)_\w*(?:CHANNEL|CONFIG|CONSTRAINT|FIND_LINKS|INDEX"
-    r"|MIRROR|OVERRIDE|PREFIX|REPOSITOR(?:Y|IES)|REQUIREMENT|SOURCE|TARGET|TRUSTED)\w*"
+    r"|MIRROR|OVERRIDE|PREFIX|REPOS\w*|REQUIREMENT|SOURCE|TARGET|TRUSTED)\w*"
 )
 """A variable that says where an installer finds packages, or where it puts them."""
 _SET_VARIABLE = re.compile(rf"(?i)(?:^|[\s;&|\"'.])({VARIABLE})[\"']?\s*[:?]?=")
