@@ -362,9 +362,9 @@ def _attributes(
         start = f"{folder}/" if folder else ""
         names = [path.removeprefix(start) for path in records if path.startswith(start)]
         before = list(_attribute_lines(policy.git.read(policy.commit, path)))
-        for words in _attribute_lines(head.git.read("HEAD", path)):
-            pattern, *attributes = words
-            if words in before or not any(map(_HIDING.fullmatch, attributes)):
+        for line in _attribute_lines(head.git.read("HEAD", path)):
+            (pattern, *_), is_hiding = line
+            if line in before or not is_hiding:
                 continue
 
             sections = owner_sections(f"{pattern} @all\n".encode())
@@ -376,20 +376,21 @@ def _attributes(
                 break
 
 
-def _attribute_lines(content: bytes | None) -> Iterator[list[str]]:
-    """Yield the words of each line, those of its macros too: `[attr]hidden -diff`."""
-    macros: dict[str, list[str]] = {}
+def _attribute_lines(content: bytes | None) -> Iterator[tuple[list[str], bool]]:
+    """Yield the words of each line, and whether one of them hides a file: by a macro, too."""
+    macros: set[str] = set()
     for line in (content or b"").decode("utf-8", "replace").splitlines():
         words = line.split()
         if not words:
             continue
 
         pattern, attributes = words[0], words[1:]
-        more = list(chain.from_iterable(macros.get(word, ()) for word in attributes))
-        if pattern.startswith(_MACRO):
-            macros[pattern.removeprefix(_MACRO)] = [*attributes, *more]
-        else:
-            yield [pattern, *attributes, *more]
+        is_by_macro = not macros.isdisjoint(attributes)
+        is_hiding = is_by_macro or any(map(_HIDING.fullmatch, attributes))
+        if not pattern.startswith(_MACRO):
+            yield words, is_hiding
+        elif is_hiding:
+            macros.add(pattern.removeprefix(_MACRO))
 
 
 def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from orbit_registry.formats.manifests import is_requirements, joined_lines
 
@@ -65,8 +65,8 @@ def package_sources(path: str, text: str, rows: Collection[Row]) -> Iterator[Row
 
 
 def _of_rows(path: str, rows: Collection[Row]) -> Iterator[Row]:
-    entries = [_entry(names) for names, text in rows if _names_package(names, text)]
-    explicit = [_entry(names) for names, text in rows if _is_explicit(names, text)]
+    entries = {_entry(names) for names, text in rows if _names_package(names, text)}
+    explicit = {_entry(names) for names, text in rows if _is_explicit(names, text)}
     for names, text in rows:
         if len(names) == 1:
             is_option = is_installer(path) and _OPTION.match(text)
@@ -107,5 +107,5 @@ def _is_explicit(names: Names, text: str) -> bool:
     return names[-2:-1] in (("explicit",), ("priority",)) and text in ("True", "explicit")
 
 
-def _is_within(names: Names, entries: Iterable[Names]) -> bool:
-    return any(names[: len(entry)] == entry for entry in entries)
+def _is_within(names: Names, entries: Collection[Names]) -> bool:
+    return any(names[:end] in entries for end in range(len(names)))
