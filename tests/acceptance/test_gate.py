@@ -186,6 +186,52 @@ def test_records_in_a_folder_are_judged_where_they_are(nested: Path, keys: Path,
     orbit(nested / "svc/src", "check", "--against", "main")
 
 
+ABOVE: dict[str, tuple[dict[str, str], list[str]]] = {
+    "a workflow": (
+        {".github/workflows/gate.yml": "jobs: {a: {steps: [{run: make}]}}\n"},
+        ["this change takes Orbit out of .github/workflows/gate.yml"],
+    ),
+    "requirements": (
+        {"requirements-dev.txt": "-i https://forge.example\norbit-registry==0.1.0\n"},
+        ["this change alters how requirements-dev.txt starts Orbit"],
+    ),
+    "attributes of the records": (
+        {".gitattributes": "svc/.orbit/** -diff\n"},
+        ["this change hides records from reviewers or merges them otherwise: .gitattributes"],
+    ),
+    "attributes of another folder": ({".gitattributes": "lib/** -diff\n"}, []),
+    "another project": ({"lib/Makefile": "check:\n\ttrue\n"}, []),
+}
+
+
+@pytest.mark.parametrize("require", ["none", "signed"])
+@pytest.mark.parametrize("name", ABOVE)
+def test_files_above_the_records_start_orbit_too(
+    nested: Path, keys: Path, git: Git, name: str, require: str
+) -> None:
+    written, expected = ABOVE[name]
+    change = Change(nested, keys, git)
+    git(nested, "checkout", "-q", "main")
+    before = {
+        ".github/workflows/gate.yml": "jobs: {a: {steps: [{run: orbit check}]}}\n",
+        "requirements-dev.txt": "orbit-registry==0.1.0\n",
+        "lib/Makefile": "check:\n\torbit check\n",
+        "svc/.orbit/allowed_signers": "KEY-OF ada@example.org\n",
+    }
+    config = {"schema_version: 1\n": f"schema_version: 1\napproval: {{require: {require}}}\n"}
+    change.make({"write": before, "edit": {"svc/.orbit/config.yaml": config}})
+
+    for signer in ("", "ada@example.org"):
+        git(nested, "checkout", "-qB", "work", "main")
+        change.make({"write": written, "sign": signer})
+        outcome = Registry.open(nested / "svc").check(against="main")
+        found = [f"{row.severity.value} {row.message}" for row in outcome.diagnostics]
+        level = "note" if signer or require == "none" else "error"
+        messages = [f"{level} {words}" for words in expected]
+        assert len(found) == len(messages)
+        assert all(map(str.startswith, found, messages)), found
+
+
 def test_the_base_of_two_branches_that_merged_each_other_is_the_target(
     git_repo: Path, keys: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from orbit_enforce.kind import WORDS, CheckKind, Fields, Finder, Match, match_at
 from orbit_enforce.kinds.path import parse
 from orbit_registry.formats.code_tree import UnreadableError
 from orbit_registry.formats.globs import Glob, matches
-from orbit_registry.formats.manifests import ManifestError, dependencies, is_manifest
+from orbit_registry.formats.manifests import ADDRESS, ManifestError, dependencies, is_manifest
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -14,7 +14,9 @@ def _make(fields: Fields, must: str) -> Finder:
 
     def find(path: str, text: str) -> Iterator[Match]:
         try:
-            for name, spelling, start, _, _ in dependencies(path, text):
+            for name, spelling, start, _, group in dependencies(path, text):
+                if group == ADDRESS and "only" in fields:
+                    continue
                 if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
                     yield match_at(text, start, start + len(spelling))._replace(
                         text=name, lines=_plain(name)

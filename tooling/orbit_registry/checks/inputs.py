@@ -22,7 +22,12 @@ from orbit_registry.model.freshness import FilesystemView
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.evaluate import Dependencies, evidence_kinds, probe
 from orbit_registry.repository.documents import decision_paths
-from orbit_registry.repository.policy import Policy, concerns_policy, records_before
+from orbit_registry.repository.policy import (
+    Policy,
+    changed_above,
+    concerns_policy,
+    records_before,
+)
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.search.vectors import state_of_model
@@ -206,7 +211,8 @@ def _policy_of(workspace: Workspace, facts: VcsState, documents: Collection[str]
     """
     if facts.against is None or not facts.base_commit:
         return None
-    if not concerns_policy(workspace, facts.changed or (), facts.submodules, documents):
+    is_inside = concerns_policy(workspace, facts.changed or (), facts.submodules, documents)
+    if not is_inside and not changed_above(workspace.git, facts.base_commit):
         return None
 
     return Policy(workspace.git, facts.base_commit)

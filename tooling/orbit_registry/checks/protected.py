@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any
@@ -30,6 +30,7 @@ from orbit_registry.repository.policy import (
     ATTRIBUTES,
     LISTS,
     Policy,
+    changed_above,
     is_within,
     record_at,
     same_name,
@@ -38,6 +39,7 @@ from orbit_registry.repository.policy import (
 from orbit_registry.repository.starters import is_starter, runs_first
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.config import Config, config_of
+from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
 
 Contents = Mapping[str, bytes]
@@ -226,7 +228,8 @@ def changed_files(
     yield from _lost_votes(policy, head, changed, records)
     yield from _other_folders(policy, head, changed)
     yield from _starters(policy, head, changed)
-    yield from _attributes(policy, head, changed, records)
+    yield from _attributes(policy, head, changed, [record.path for record in records])
+    yield from _above(policy, records)
 
     if policy.keys_path == head.keys_path and policy.keys != head.keys:
         message = f"this change alters the allowed keys: {policy.keys_path}"
@@ -305,12 +308,33 @@ def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterato
             yield Change(message, _file(path))
 
 
+def _above(policy: Policy, records: Sequence[Record]) -> Iterator[Change]:
+    """Yield the same of files above the project, which start Orbit for it too."""
+    git = policy.git
+    changed = changed_above(git, policy.commit)
+    if not changed:
+        return
+
+    top = Git(git.top or git.folder)
+    before, after = Policy(top, policy.commit), Policy(top, "HEAD")
+    paths = [f"{git.prefix}{record.path}" for record in records]
+    up = "../" * git.prefix.count("/")
+    changes = (_starters(before, after, changed), _attributes(before, after, changed, paths))
+    for change in chain.from_iterable(changes):
+        names = tuple(f"{up}{path}" for path in change.subject.paths)
+        yield replace(change, subject=Subject(names[0], names, _files_state))
+
+
 def _included(head: Policy, changed: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield requirements that name changed files, each with these."""
     if not any(path.endswith(LISTS) for path in changed):
         return
 
-    for path in filter(is_requirements, head.git.files_at("HEAD", ".")):
+    requirements = list(filter(is_requirements, head.git.files_at("HEAD", ".")))
+    if head.included(requirements).isdisjoint(changed):
+        return
+
+    for path in requirements:
         files = head.included([path]).intersection(changed)
         if files:
             yield path, sorted(files)
@@ -327,7 +351,7 @@ _MACRO = "[attr]"
 
 
 def _attributes(
-    policy: Policy, head: Policy, changed: Collection[str], records: Sequence[Record]
+    policy: Policy, head: Policy, changed: Collection[str], records: Sequence[str]
 ) -> Iterator[Change]:
     """Yield the files of attributes that hide a record from a reviewer, or alter its merge."""
     for path in sorted(changed):
@@ -336,12 +360,11 @@ def _attributes(
             continue
 
         start = f"{folder}/" if folder else ""
-        paths = [record.path for record in records if record.path.startswith(start)]
-        names = [name.removeprefix(start) for name in paths]
+        names = [path.removeprefix(start) for path in records if path.startswith(start)]
         before = list(_attribute_lines(policy.git.read(policy.commit, path)))
-        for words in _attribute_lines(head.git.read("HEAD", path)):
-            pattern, *attributes = words
-            if words in before or not any(map(_HIDING.fullmatch, attributes)):
+        for line in _attribute_lines(head.git.read("HEAD", path)):
+            (pattern, *_), is_hiding = line
+            if line in before or not is_hiding:
                 continue
 
             sections = owner_sections(f"{pattern} @all\n".encode())
@@ -353,20 +376,21 @@ def _attributes(
                 break
 
 
-def _attribute_lines(content: bytes | None) -> Iterator[list[str]]:
-    """Yield the words of each line, those of its macros too: `[attr]hidden -diff`."""
-    macros: dict[str, list[str]] = {}
+def _attribute_lines(content: bytes | None) -> Iterator[tuple[list[str], bool]]:
+    """Yield the words of each line, and whether one of them hides a file: by a macro, too."""
+    macros: set[str] = set()
     for line in (content or b"").decode("utf-8", "replace").splitlines():
         words = line.split()
         if not words:
             continue
 
         pattern, attributes = words[0], words[1:]
-        more = list(chain.from_iterable(macros.get(word, ()) for word in attributes))
-        if pattern.startswith(_MACRO):
-            macros[pattern.removeprefix(_MACRO)] = [*attributes, *more]
-        else:
-            yield [pattern, *attributes, *more]
+        is_by_macro = not macros.isdisjoint(attributes)
+        is_hiding = is_by_macro or any(map(_HIDING.fullmatch, attributes))
+        if not pattern.startswith(_MACRO):
+            yield words, is_hiding
+        elif is_hiding:
+            macros.add(pattern.removeprefix(_MACRO))
 
 
 def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:
@@ -569,7 +593,10 @@ def _authority(record: Record) -> str:
 def _expiry(record: Record) -> tuple[object, ...]:
     freshness = freshness_fields(record)
     inputs = [str(entry.input) for entry in fingerprint_inputs(record)]
-    return freshness.get("expires_at"), freshness.get("volatility"), inputs
+    volatility = freshness.get("volatility")
+    # What was never verified ages from the day on which it was made.
+    start = record.data.get("created_at") if volatility else None
+    return freshness.get("expires_at"), volatility, start, inputs
 
 
 def _asks_for_a_look(record: Record) -> bool:

@@ -9,7 +9,6 @@ import configparser
 import json
 import posixpath
 import re
-import tomllib
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.syntax import comments_and_strings
+from orbit_registry.formats.toml import load_toml
 from orbit_registry.formats.yaml import load, table_of
 
 
@@ -34,7 +34,9 @@ class Dependency(NamedTuple):
     """The offset of the spelling."""
     line: int
     group: str
-    """As the manifest calls it: `dev`, `build`, the name of an extra; empty: needed to run."""
+    """As the manifest calls it: `dev`, `build`, the name of an extra; empty: needed to run;
+    `ADDRESS` of a name that the package has where it comes from.
+    """
 
 
 class _Named(NamedTuple):
@@ -49,8 +51,10 @@ class _Named(NamedTuple):
 
 _Names = Iterator[_Named]
 
+ADDRESS = "address"
+"""The group of a name in the address of a package, which has another one here."""
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
-_NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")
+_NAME_ALONE = re.compile(r"\s*(?![a-z]+:/)(@?[A-Za-z][\w./:@-]*)\s*")
 """An example of a check; no manifest is a name alone."""
 
 _TOML_KEY = re.compile(
@@ -58,8 +62,6 @@ _TOML_KEY = re.compile(
 )
 _JSON_KEY = re.compile(r'(?P<text>"(?:\\[\s\S]?|[^"\\])*+"?)(?P<colon>\s*+:)?|[{}]')
 """A text without an end goes up to the end of the file, so that nothing is read twice."""
-_DEEP_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){100}")
-"""The parser's time grows with the square of a key's parts; no tool writes so many."""
 _LONGEST_LINE = 500
 """Characters ahead of a name, and after it, that say whether it is for tests."""
 _MOST_UNPLACED = 1_000
@@ -115,7 +117,7 @@ def script_dependencies(text: str) -> Iterator[tuple[str, int]]:
 
     lines = re.sub(r"(?m)^# ?", "", header["lines"])
     try:
-        names = list(_requirement(_toml(lines).get("dependencies")))
+        names = list(_requirement(load_toml(lines).get("dependencies")))
     except ValueError:
         return
 
@@ -191,17 +193,35 @@ def _reader(path: str) -> Callable[[str], _Names] | None:
     return None
 
 
-def _toml(text: str) -> dict[str, Any]:
-    if _DEEP_KEY.search(text):
-        raise ValueError("a key has too many parts")
-
-    return tomllib.loads(text)
-
-
 def _requirement(texts: Any, group: str = "") -> _Names:
     for text in texts if isinstance(texts, list) else ():
         if isinstance(text, str) and (match := _REQUIREMENT.match(text)):
             yield _Named(match[1], text, group=group)
+            address = text.partition("@")[2].partition(";")[0].strip()
+            yield from _in_address(match[1], address, text)
+
+
+_MOVED = re.compile(r"/(?:-/)?(?:archive|releases|tarball|tree|zipball)/.*|/-/[^/]*$|[?#].*")
+"""What follows the name of a repository, or of a package, in an address."""
+_IS_ADDRESS = re.compile(
+    r"(?:[a-z]+\+)?(?:https?|ssh|git|file|github|gitlab|bitbucket|link|portal):|git@|\.{0,2}/"
+    r"|[\w.-]+/[\w.-]+(?:#|$)"
+)
+
+
+def _in_address(name: str, address: object, spelling: str, table: str = "") -> _Names:
+    """Yield the name that a package has where it comes from, if that is another one."""
+    if not isinstance(address, str) or not _IS_ADDRESS.match(address):
+        return
+
+    last = re.split("[/:]", _MOVED.sub("", address).rstrip("/"))[-1]
+    there = _FILE_NAME.match(last.partition("@")[0].removesuffix(".git"))
+    if there is not None and _compared(there[0]) != _compared(name):
+        yield _Named(there[0], spelling, table, ADDRESS)
+
+
+def _compared(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).casefold()
 
 
 _COMPILED = re.compile(r"(?m)pip-compile|pip compile|^[ \t]+# via |--hash=")
@@ -219,6 +239,12 @@ def _requirements(text: str) -> _Names:
         if address is not None:
             name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
             yield _Named(name, name, group=group)
+            yield from _in_address(name, address["place"], address["place"])
+            continue
+
+        local = _LOCAL.match(line)
+        if local is not None:
+            yield from _in_address("", local[1], local[1])
             continue
 
         for row in _requirement([line.partition("#")[0].strip()], group):
@@ -265,6 +291,10 @@ def _files_named(text: str) -> Iterator[str]:
                 yield file
 
 
+_MOST_LEVELS = 20
+"""Requirements that name requirements: those of a project do so two or three times."""
+
+
 def files_included(
     requirements: Collection[str], read: Callable[[Iterable[str]], Mapping[str, str]]
 ) -> frozenset[str]:
@@ -274,7 +304,7 @@ def files_included(
     included: set[str] = set()
     seen: set[str] = set()
     waiting = {*requirements}
-    while waiting:
+    for _ in range(_MOST_LEVELS):
         seen |= waiting
         includes: set[str] = set()
         for path, text in read(sorted(waiting)).items():
@@ -298,10 +328,12 @@ _INCLUDED = re.compile(
 """Options of pip, which takes the start of a long one, too."""
 
 _ADDRESS = re.compile(
-    r"(?:-e\s+|--editable[ =])?(?:git\+|https?:|file:)[^\s#]*/(?P<file>[A-Za-z0-9][^\s#/]*)"
+    r"(?:-e\s+|--editable[ =])?"
+    r"(?P<place>(?:git\+|https?:|file:)[^\s#]*/(?P<file>[A-Za-z0-9][^\s#/]*))"
     r"(?:#\S*?egg=(?P<egg>[\w.-]+))?"
 )
 """A requirement that is an address: the name that it says, else the name of its file."""
+_LOCAL = re.compile(r"\s*(?:-e\s+|--editable[ =])?(\.{1,2}/[^\s#;]+)")
 _FILE_NAME = re.compile(r"[A-Za-z0-9]+(?:[_.-](?!git\b|\d|zip\b|tar\b|whl\b)[A-Za-z0-9]+)*")
 
 
@@ -405,7 +437,7 @@ def _pom(text: str) -> _Names:
 
 
 def _catalogue(text: str) -> _Names:
-    for value in _toml(text).get("libraries", {}).values():
+    for value in load_toml(text).get("libraries", {}).values():
         if isinstance(value, str):
             yield _Named(":".join(value.split(":")[:2]), value)
         else:
@@ -431,7 +463,7 @@ _FOR_TESTS = re.compile(
 
 
 _Row = Mapping[str, Any]
-_PARSERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "toml": _toml, "yaml": load}
+_PARSERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "toml": load_toml, "yaml": load}
 
 
 def _by_tables(row: _Row) -> Callable[[str], _Names]:
@@ -454,7 +486,10 @@ def _by_tables(row: _Row) -> Callable[[str], _Names]:
             for star, entries in _values_at(data, path):
                 for key in entries:
                     name = _alias(row, entries[key]) or key
-                    yield _Named(name, _spelled(row, key), table, group.replace("*", star))
+                    spelling = _spelled(row, key)
+                    yield _Named(name, spelling, table, group.replace("*", star))
+                    for address in _addresses(entries[key]):
+                        yield from _in_address(name, address, spelling, table)
 
     return read
 
@@ -476,6 +511,18 @@ def _alias(row: _Row, value: object) -> Any:
 
     alias = re.match(row["alias"], value) if "alias" in row and isinstance(value, str) else None
     return alias[1] if alias else None
+
+
+_PLACES = ("git", "url", "path", "github", "file")
+
+
+def _addresses(value: object) -> Iterator[object]:
+    """Yield the addresses in the value of a key of a table."""
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, Mapping):
+            yield from (part[place] for place in _PLACES if place in part)
+        else:
+            yield part
 
 
 def _spelled(row: _Row, name: str) -> str:

@@ -5,13 +5,14 @@ import re
 import unicodedata
 
 # Soft hyphens, joiners (U+200C, U+200D) and single variation selectors belong to scripts and emoji,
-# so they are allowed. Several selectors spell words for a model, and so does one for ideographs
-# that follows something else.
+# so they are allowed. Several of them in a row spell words for a model, and so does a selector for
+# ideographs that follows something else.
 _SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 _SELECTORS = (
     f"(?<={_SELECTOR}){_SELECTOR}"
     "|(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
 )
+_JOINERS = "(?<=[\u00ad\u200c\u200d])[\u00ad\u200c\u200d]"
 _FILLERS = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180e\u206a-\u206f\u3164\uffa0\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
@@ -21,7 +22,7 @@ _FILLERS = (
 HIDDEN = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    f"\u200b\u2060-\u2064\ufeff\ufff9-\ufffb{_FILLERS}]|{_SELECTORS}"
+    f"\u200b\u2060-\u2064\ufeff\ufff9-\ufffb{_FILLERS}]|{_SELECTORS}|{_JOINERS}"
 )
 """Hidden characters, which the gate reports: people don't see them, programs act on them."""
 RETYPE = "type the line again, without what was pasted"

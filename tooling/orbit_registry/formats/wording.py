@@ -67,7 +67,8 @@ _ELEMENTS = (
 _TAG = re.compile(
     rf"<(?P<end>/?)(?P<name>{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
-_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_HTML_COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.DOTALL)
+"""A comment, or what follows the start of one without an end: that is read once, and stays."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s[^()]*)?\)|\[[^\[\]]*\])")
 _MARKS = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\\\n|[*`]+|~~")
 _GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
@@ -75,9 +76,14 @@ _GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f](?=\d{3}(?!\d))")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
+def without_comments(text: str) -> str:
+    """Return a text without its comments of HTML."""
+    return _HTML_COMMENT.sub(lambda match: "" if match[1] else match[0], text)
+
+
 def without_markup(text: str) -> str:
     """Return a text as Markdown shows it: without comments, tags, addresses of links and marks."""
-    visible = _TAG.sub("", _HTML_COMMENT.sub("", text)) if "<" in text else text
+    visible = _TAG.sub("", without_comments(text)) if "<" in text else text
     linked = _LINK.sub(r"\1", visible) if "[" in visible else visible
     return html.unescape(_MARKS.sub("", linked))
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from ruamel.yaml import YAML, events, tokens
@@ -115,13 +116,18 @@ def _compose_or_none(text: str) -> Node | None:
         return None
 
 
+@lru_cache(maxsize=4)  # one file may have many findings
+def _composed(text: str) -> Node | None:
+    return compose(text)
+
+
 def place_of(text: str, pointer: Sequence[str | int]) -> Position:
     """Return the position of a mapping's key or a list's item.
 
     It is that of the deepest part of the pointer that exists.
     """
     try:
-        node = compose(text)
+        node = _composed(text)
     except YamlProblemError as error:
         return error.problem.position or Position(1)
 

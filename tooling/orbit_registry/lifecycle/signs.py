@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from orbit_registry.formats import yaml
-from orbit_registry.formats.manifests import ManifestError, dependencies, is_manifest
+from orbit_registry.formats.manifests import ADDRESS, ManifestError, dependencies, is_manifest
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.sources import Purpose, is_foreign, purposes
 from orbit_registry.formats.syntax import language_of
@@ -155,6 +155,9 @@ def _packages(path: str, text: str) -> Iterator[Sign]:
     is_for_tests = name.endswith((".txt", ".in")) and _FOR_TESTS.search(name) is not None
     try:
         for row in dependencies(path, text):
+            if row.group == ADDRESS:
+                continue
+
             is_aside = is_for_tests or row.group.lower() in _words("groups")
             group = (row.group or "dev") if is_aside else ""
             yield Sign(SignKind.DEPENDENCY, row.name, path, row.line, group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from orbit_registry.formats.manifests import is_requirements, joined_lines
 
@@ -37,7 +37,7 @@ _OPTION = re.compile(
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 VARIABLE = (
     r"(?:PIP|UV|PDM|POETRY|PIPENV|CONDA)_\w*(?:CHANNEL|CONFIG|CONSTRAINT|FIND_LINKS|INDEX"
-    r"|MIRROR|OVERRIDE|PREFIX|REPOSITOR(?:Y|IES)|REQUIREMENT|SOURCE|TARGET|TRUSTED)\w*"
+    r"|MIRROR|OVERRIDE|PREFIX|REPOS\w*|REQUIREMENT|SOURCE|TARGET|TRUSTED)\w*"
 )
 """A variable that says where an installer finds packages, or where it puts them."""
 _SET_VARIABLE = re.compile(rf"(?i)(?:^|[\s;&|\"'.])({VARIABLE})[\"']?\s*[:?]?=")
@@ -57,16 +57,16 @@ def package_sources(path: str, text: str, rows: Collection[Row]) -> Iterator[Row
     """Yield what in a file says where packages come from, and which Orbit is installed."""
     if is_requirements(path):
         for line, _ in joined_lines(text):
-            said = " ".join(_COMMENT.sub("", line).split())
-            if _OPTION.match(said) or _PACKAGE.search(said):
-                yield (0,), said
+            requirement = " ".join(_COMMENT.sub("", line).split())
+            if _OPTION.match(requirement) or _PACKAGE.search(requirement):
+                yield (0,), requirement
     elif is_installer(path) or is_lock(path) or _PACKAGE.search(text):
         yield from _of_rows(path, rows)
 
 
 def _of_rows(path: str, rows: Collection[Row]) -> Iterator[Row]:
-    entries = [_entry(names) for names, text in rows if _names_package(names, text)]
-    explicit = [_entry(names) for names, text in rows if _is_explicit(names, text)]
+    entries = {_entry(names) for names, text in rows if _names_package(names, text)}
+    explicit = {_entry(names) for names, text in rows if _is_explicit(names, text)}
     for names, text in rows:
         if len(names) == 1:
             is_option = is_installer(path) and _OPTION.match(text)
@@ -107,5 +107,5 @@ def _is_explicit(names: Names, text: str) -> bool:
     return names[-2:-1] in (("explicit",), ("priority",)) and text in ("True", "explicit")
 
 
-def _is_within(names: Names, entries: Iterable[Names]) -> bool:
-    return any(names[: len(entry)] == entry for entry in entries)
+def _is_within(names: Names, entries: Collection[Names]) -> bool:
+    return any(names[:end] in entries for end in range(len(names)))

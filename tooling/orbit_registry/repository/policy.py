@@ -119,8 +119,18 @@ class Policy:
         return files_included(requirements, self._texts)
 
     def _texts(self, paths: Iterable[str]) -> Mapping[str, str]:
-        contents = self.git.contents(self.commit, paths)
-        return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
+        names = list(paths)
+        unread = [path for path in names if path not in self._read]
+        contents = self.git.contents(self.commit, unread)
+        for path in unread:
+            self._read[path] = contents.get(path, b"").decode("utf-8", "replace")
+
+        return {path: self._read[path] for path in names}
+
+    @cached_property
+    def _read(self) -> dict[str, str]:
+        """The texts of files that were read."""
+        return {}
 
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
@@ -164,6 +174,24 @@ def concerns_policy(
 
     # Code owners are named at the repository's top, which may be above the project.
     return bool(workspace.git.prefix) and workspace.config.setting("approval", "require") != "none"
+
+
+def changed_above(git: Git, commit: str) -> list[str]:
+    """Return the changed files above the project that may start Orbit for it, or hide its records,
+    from the repository's top.
+    """
+    if not git.prefix:
+        return []
+
+    top = Git(git.top or git.folder)
+    changed = (path for path in top.differing(commit, "HEAD") if not path.startswith(git.prefix))
+    return [path for path in changed if _is_above(path, git.prefix)]
+
+
+def _is_above(path: str, prefix: str) -> bool:
+    folder = posixpath.dirname(path)
+    is_for_all = not folder or path.startswith(".") or prefix.startswith(f"{folder}/")
+    return is_for_all and (is_starter(path) or path.endswith(ATTRIBUTES))
 
 
 _UNSEEN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from orbit_registry.formats.toml import load_toml
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.package_sources import (
     VARIABLE,
@@ -108,6 +109,10 @@ _CONTINUED = re.compile(r"(?:\\|&&|\|\|?)\s*\Z")
 _TEXT = r"(?<!<)<<[-~]?[ ]*[\"']?([A-Za-z_]\w*)"
 _WHOLE_TEXT = re.compile(rf"(?ms){_TEXT}.*?^\s*\1\s*$")
 """A text within a script, with its last line: `cat <<END`."""
+_LONGEST_SCRIPT, _LONGEST_LINE, _MOST_STARTS = 10_000, 2_000, 20
+"""Characters before Orbit in a script and in one line of it, and lines that start it, up to which
+they are read; a longer line counts as one that steers.
+"""
 _BLOCK = re.compile(rf"(?m){_COMMAND}(?:(if|while|until|for|case)|fi|done|esac)\b")
 _BRACKET = re.compile(r"([{(])|[)}]")
 _OPEN_TEXT = re.compile(rf"{_TEXT}|[\"']")
@@ -220,7 +225,13 @@ def _open_before(rows: Iterable[Row], starting: Iterable[Names]) -> Iterator[Row
     for names, text in rows:
         lines.setdefault(names[:-1], []).append((int(names[-1]), text))
 
+    counts: Counter[Names] = Counter()
     for *script, number in starting:
+        counts[tuple(script)] += 1
+        if counts[tuple(script)] > _MOST_STARTS:
+            yield (*script, 0), f"more than {_MOST_STARTS} lines"
+            continue
+
         before = [text for line, text in sorted(lines[tuple(script)]) if line < int(number)]
         if before and (is_open := _left_open(before)):
             yield (*script, 0), is_open
@@ -229,6 +240,9 @@ def _open_before(rows: Iterable[Row], starting: Iterable[Names]) -> Iterator[Row
 def _left_open(lines: Sequence[str]) -> str:
     """Return what lines of a script leave open; empty where the next one is a command."""
     text = "\n".join(lines)
+    if len(text) > _LONGEST_SCRIPT:
+        return f"more than {_LONGEST_SCRIPT} characters"
+
     plain = _QUOTED.sub(" ", _WHOLE_TEXT.sub(" ", text))
     if (unfinished := _CONTINUED.search(text) or _OPEN_TEXT.search(plain)) is not None:
         return unfinished[0]
@@ -276,7 +290,7 @@ def _value_in(path: str, text: str) -> object:
     else:
         try:
             is_toml = path.endswith((".toml", ".lock", "Pipfile")) and "Pipfile.lock" not in path
-            value = tomllib.loads(text) if is_toml else json.loads(text)
+            value = load_toml(text) if is_toml else json.loads(text)
         except (ValueError, RecursionError):
             value = None
 
@@ -405,6 +419,9 @@ def _is_before(names: Names, text: str, shared: int, starting: Collection[str | 
     last = max(place for place in starting if isinstance(place, int))
     if not (is_line or is_step) or int(names[shared]) > last:
         return False
+
+    if len(text) > _LONGEST_LINE:
+        return True
 
     is_of_script = is_line or (is_step and names[shared - 1] != "steps")
     if is_of_script and (_ENDING.search(text) or _LEAVING.search(text)):

@@ -46,12 +46,13 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
 
             matches = context.records.candidates(target)
             weight = binding(record, Severity.ERROR, Severity.WARNING)
-            where = context.at(record, *pointer)
             if not matches:
+                where = context.at(record, *pointer)
                 message = f"{words} {target}, and no record has that id"
                 yield dangling_link.at(where, message, record, severity=weight)
             elif len({match.uid for match in matches}) > 1 and not context.records.with_id(target):
                 candidates = ", ".join(match.id for match in matches)
+                where = context.at(record, *pointer)
                 message = f"{words} {target}, which can mean {candidates}"
                 hint = "write the id of the one that is meant"
                 places = [context.at(match, "id") for match in matches]

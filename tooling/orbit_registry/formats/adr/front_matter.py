@@ -5,7 +5,6 @@ It does not say what a field means.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from itertools import pairwise
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.formats.position import Position, Problem, Span, YamlProblemError, text_lines
+from orbit_registry.formats.toml import load_toml
 from orbit_registry.formats.yaml import double_quoted
 from orbit_registry.formats.yaml_nodes import compose, what_stops
 
@@ -398,8 +398,8 @@ def read_toml(text: str, span: Span) -> FrontMatter:
     """Return the fields of the TOML at `span`; what is none has a problem, and no fields."""
     block = span.of(text)
     try:
-        data = tomllib.loads(block.replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        data = load_toml(block.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
         return FrontMatter(problems=(_not_toml(text, span, str(error)),))
 
     tables = [(match["name"], match.end()) for match in _TOML_TABLE.finditer(block)]

@@ -255,16 +255,17 @@ def _steps(field: str) -> list[str]:
 
 
 def _json(text: str) -> object:
-    from decimal import Decimal  # as `tomllib` below: few runs look into such a file
+    from decimal import Decimal  # as the reader of TOML below: few runs look into such a file
 
     return json.loads(text, parse_float=Decimal)
 
 
 def _toml(text: str) -> object:
-    import tomllib
     from decimal import Decimal
 
-    return tomllib.loads(text, parse_float=Decimal)
+    from orbit_registry.formats.toml import load_toml
+
+    return load_toml(text, Decimal)
 
 
 _READERS = {".json": _json, ".toml": _toml, ".yaml": load, ".yml": load}
