@@ -166,8 +166,8 @@ def events_about(state: Path, path: str) -> Iterator[LoggedEvent]:
                 continue
 
             parsed = read_line(line)
-            if not isinstance(parsed, str) and path in parsed[0].paths:
-                yield parsed[0]
+            if not isinstance(parsed, str) and path in parsed.paths:
+                yield parsed
 
 
 def follow(
