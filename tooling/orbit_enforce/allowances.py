@@ -74,7 +74,10 @@ def _reason(text: str) -> str:
     is_long = len(letters) >= _SHORTEST or not "".join(letters).isascii()
     is_one_letter = len(set(letters)) < 2 and "".join(letters).isascii()
     is_none = words in _NO_REASONS or _ID.fullmatch(words) is not None
-    return "" if is_none or not is_long or is_one_letter else text
+    if is_none or not is_long or is_one_letter:
+        return ""
+
+    return text
 
 
 def allowances(

@@ -44,7 +44,10 @@ class Enforcement:
         """The share of decisions with a check of weight, of all but those that can't be checked."""
         counts = self.counts
         total = sum(counts.values()) - counts["not checkable"]
-        return (counts["enforced"] + counts["referenced"]) / total if total else 0.0
+        if total:
+            return (counts["enforced"] + counts["referenced"]) / total
+
+        return 0.0
 
     @property
     def counts(self) -> Counter[str]:
@@ -124,11 +127,10 @@ def _classified(record: Record, tree: Tree) -> Classified:
 def _why_off(check: DecisionCheck, tree: Tree) -> str:
     """Return why a check does not count; empty if it does."""
     if check.problems:
-        return (
-            "its examples do not hold"
-            if check.problems[0].code == "ORB1002"
-            else "it can't be used"
-        )
+        if check.problems[0].code == "ORB1002":
+            return "its examples do not hold"
+
+        return "it can't be used"
 
     if not check.is_reference or not isinstance(check.finder, Survey):
         return ""

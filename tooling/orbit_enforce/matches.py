@@ -131,11 +131,11 @@ class Side:
                 for match, allow in (
                     allowances(check.name, matches, value.allows) if matches else ()
                 ):
-                    key = (
-                        (self.earlier.get(path, path), "")
-                        if match == WHOLE_FILE
-                        else ("", match.lines)
-                    )
+                    if match == WHOLE_FILE:
+                        key = (self.earlier.get(path, path), "")
+                    else:
+                        key = ("", match.lines)
+
                     yield Break(path, key, f"`{match.text or path}`", match, allow)
 
     def _has_match(self, check: DecisionCheck, finder: Finder) -> bool:

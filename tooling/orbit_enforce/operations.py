@@ -38,7 +38,10 @@ def group(call: Call) -> None:
 def _parts(name: str) -> tuple[str, str]:
     """Return the id of a record and that of its check, which may be empty: `ADR-0042/no-mysql`."""
     any_id, slash, check_id = name.rpartition("/")
-    return (any_id, check_id) if slash else (name, "")
+    if slash:
+        return (any_id, check_id)
+
+    return (name, "")
 
 
 def _check_of(call: Call, name: str) -> DecisionCheck:

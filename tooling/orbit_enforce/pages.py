@@ -90,7 +90,10 @@ def _badge(checks: Sequence[DecisionCheck]) -> str:
         return counted("enforced.advised", len(checks))
 
     text = counted("enforced.badge", len(weighty))
-    return word("enforced.errors", text=text, n=errors) if errors else text
+    if errors:
+        return word("enforced.errors", text=text, n=errors)
+
+    return text
 
 
 def _class_words(name: str) -> tuple[str, str]:
@@ -115,13 +118,18 @@ def _row(check: DecisionCheck) -> dict[str, Any]:
 
 
 def _glob_text(glob: Glob) -> str:
-    return f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text
+    if glob.exclude:
+        return f"!{glob.text.lstrip('!')}"
+
+    return glob.text
 
 
 def _example(example: object) -> str:
-    text = (
-        f"{example['at']}: {example.get('text', '')}" if isinstance(example, dict) else str(example)
-    )
+    if isinstance(example, dict):
+        text = f"{example['at']}: {example.get('text', '')}"
+    else:
+        text = str(example)
+
     return cut(text, LONGEST_EXAMPLE)
 
 

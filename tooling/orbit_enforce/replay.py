@@ -119,7 +119,10 @@ def era_of(check: DecisionCheck) -> str:
     its date, else the day when its record was made.
     """
     day = check.record.text("date") or check.record.text("created_at") or ""
-    return f"{day}-01" if len(day) == 7 else day[:10]
+    if len(day) == 7:
+        return f"{day}-01"
+
+    return day[:10]
 
 
 def _is_date(text: str) -> bool:
@@ -195,9 +198,10 @@ def _lines_of(git: Git, check: DecisionCheck, finder: Finder, commits: Sequence[
     for path, blob in states:
         content = blobs.get(blob, b"")
         try:
-            matches[path, blob] = (
-                [*finder.find(path, decoded(content, path))] if len(content) <= FILE_LIMIT else None
-            )
+            if len(content) <= FILE_LIMIT:
+                matches[path, blob] = [*finder.find(path, decoded(content, path))]
+            else:
+                matches[path, blob] = None
         except NotRunError:
             matches[path, blob] = None
 

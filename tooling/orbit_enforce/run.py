@@ -200,7 +200,10 @@ class Run:
         """Return the allowances that a file had before the change."""
         before = self._before
         old = before.values.get(self.side.earlier.get(path, "")) if before is not None else None
-        return old.allows if old is not None else ()
+        if old is not None:
+            return old.allows
+
+        return ()
 
     def is_unread(self, path: str) -> bool:
         """Say whether a file that checks should read is too large, in an unknown encoding, or left

@@ -132,11 +132,10 @@ class DecisionCheck:
             return False
 
         try:
-            return (
-                self.is_about_one_file
-                if isinstance(self.finder, Survey)
-                else self.finder.reads(path)
-            )
+            if isinstance(self.finder, Survey):
+                return self.is_about_one_file
+
+            return self.finder.reads(path)
         except NotRunError:
             return True
 
@@ -157,7 +156,10 @@ class DecisionCheck:
         from importlib.metadata import PackageNotFoundError, version
 
         try:
-            return ".".join(version(self.kind.library).split(".")[:2]) if self.kind.library else ""
+            if self.kind.library:
+                return ".".join(version(self.kind.library).split(".")[:2])
+
+            return ""
         except PackageNotFoundError:
             return None
 
@@ -188,9 +190,11 @@ class DecisionCheck:
 def checks_of(record: Record) -> list[DecisionCheck]:
     """Return the checks of a record, valid or not."""
     value = record.data.get("checks")
-    entries = (
-        [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-    )
+    if isinstance(value, list):
+        entries = [entry for entry in value if isinstance(entry, dict)]
+    else:
+        entries = []
+
     ids = [entry.get("id") for entry in entries]
     return [_read(record, number, entry, ids[:number]) for number, entry in enumerate(entries)]
 

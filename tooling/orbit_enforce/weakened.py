@@ -114,7 +114,10 @@ def _is_reported(reported: Reported, check: DecisionCheck, row: Break) -> bool:
 
 def _place(check: DecisionCheck, row: Break) -> str:
     path = row.path or check.record.path
-    return f"{path}:{row.match.line}" if row.match else path
+    if row.match:
+        return f"{path}:{row.match.line}"
+
+    return path
 
 
 def _add_unread(

@@ -144,7 +144,10 @@ def host_of(address: str) -> str | None:
         return None
 
     is_on_web = parts.scheme in ("http", "https") and parts.hostname
-    return parts.netloc.rpartition("@")[2].lower() if is_on_web else None
+    if is_on_web:
+        return parts.netloc.rpartition("@")[2].lower()
+
+    return None
 
 
 def _pages(forge: Forge, base: str, answer: tuple[Any, str]) -> Iterator[Fields]:

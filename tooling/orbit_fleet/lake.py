@@ -165,7 +165,10 @@ class Lake:
         Raises:
             LakeError: a file is damaged.
         """
-        return self.reading(self._read_repositories) if self.names() else []
+        if self.names():
+            return self.reading(self._read_repositories)
+
+        return []
 
     def repository(self, name: str) -> Repository | None:
         """Return what is known of one repository; None if the lake does not have it."""
@@ -324,7 +327,10 @@ def damage(lake: Lake, error: duckdb.Error) -> LakeError:
 def _damaged_in(error: duckdb.Error) -> str:
     """Return the repository whose file an error names; `-` for none."""
     match = re.search(r"repository=([^/'\"]+)/", str(error))
-    return unquote(match[1]) if match else "-"
+    if match:
+        return unquote(match[1])
+
+    return "-"
 
 
 def folder_of(repository: str) -> str:

@@ -41,7 +41,10 @@ def origin_of(git: Git) -> str:
 def origin_in(address: str) -> str:
     """Return host and path of an address of git, without user and port; "" if it has no host."""
     host, path = _host_and_path(address)
-    return f"{host}/{path}".lower() if host else ""
+    if host:
+        return f"{host}/{path}".lower()
+
+    return ""
 
 
 def public(text: str) -> str:

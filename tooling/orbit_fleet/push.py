@@ -229,7 +229,10 @@ def first_commit(git: Git) -> str:
         return ""
 
     roots = git.ask("rev-list", "--max-parents=0", "HEAD") or ""
-    return roots.splitlines()[-1] if roots else ""
+    if roots:
+        return roots.splitlines()[-1]
+
+    return ""
 
 
 def commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:

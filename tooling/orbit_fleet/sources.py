@@ -68,7 +68,10 @@ class Source:
     @property
     def ref(self) -> str:
         """Its branch as git names it; `HEAD` is the default branch."""
-        return f"refs/heads/{self.branch}" if self.branch else "HEAD"
+        if self.branch:
+            return f"refs/heads/{self.branch}"
+
+        return "HEAD"
 
     @property
     def shown(self) -> str:
@@ -77,7 +80,10 @@ class Source:
 
     def tree(self, commit: str) -> str:
         """Return what is read of a commit, as git names it: all, or a folder."""
-        return f"{commit}:{self.folder}" if commit and self.folder else commit
+        if commit and self.folder:
+            return f"{commit}:{self.folder}"
+
+        return commit
 
     def seen(self, row: Repository) -> Repository:
         """Return what a lake knows of the repository, with what this source says of it now."""

@@ -87,7 +87,10 @@ class Store:
     def path(self, name: str) -> str:
         """Return what DuckDB and Spark call a file of the lake."""
         full = posixpath.join(self.root, name)
-        return full if self.is_local else str(self.files.unstrip_protocol(full))
+        if self.is_local:
+            return full
+
+        return str(self.files.unstrip_protocol(full))
 
     def names(self, folder: str) -> list[str]:
         """Return the files below a folder by name, without those that are being written."""

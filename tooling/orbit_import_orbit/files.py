@@ -437,7 +437,10 @@ def _moment(value: object) -> str | None:
         return None
     if _MOMENT.match(text):
         return text
-    return format_time(at.replace(tzinfo=at.tzinfo or UTC)) if "T" in text or " " in text else None
+    if "T" in text or " " in text:
+        return format_time(at.replace(tzinfo=at.tzinfo or UTC))
+
+    return None
 
 
 def _unknown(
@@ -453,13 +456,19 @@ def _unknown(
 
 
 def _text(value: object) -> str:
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+
+    return str(value)
 
 
 def _list(value: object) -> list[str]:
     if isinstance(value, list):
         return [_text(part) for part in value if _text(part).strip()]
-    return [_text(value)] if _text(value).strip() else []
+    if _text(value).strip():
+        return [_text(value)]
+
+    return []
 
 
 _STATUS_LINE = re.compile(

@@ -167,18 +167,18 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
                 length += 1
 
             used.add(record_id)
-            reason = (
-                f"{foreign.id} is taken by another record"
-                if valid
-                else f"{foreign.id} is an older form of id"
-            )
+            if valid:
+                reason = f"{foreign.id} is taken by another record"
+            else:
+                reason = f"{foreign.id} is an older form of id"
+
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
         else:
-            reason = (
-                f"{foreign.id} names another decision too"
-                if valid
-                else f"{foreign.id} is not an id of a record"
-            )
+            if valid:
+                reason = f"{foreign.id} names another decision too"
+            else:
+                reason = f"{foreign.id} is not an id of a record"
+
             fresh.append((foreign, reason))
 
     if fresh:
@@ -248,11 +248,11 @@ def _record_changes(
         return []
 
     after = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
-    old_files = (
-        (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
-        if plan.in_place
-        else ()
-    )
+    if plan.in_place:
+        old_files = (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
+    else:
+        old_files = ()
+
     before = {f"{ORBIT}/{name}": _file_text(layout.root / name) for name in old_files}
 
     if has_comment(foreign.text):
@@ -512,7 +512,10 @@ def _marked(path: Path) -> Path | None:
         config = orbit / "config.yaml"
         if orbit.name == ORBIT and config.is_file():
             try:
-                return orbit if MARK in open_workspace(orbit.parent).config.raw else None
+                if MARK in open_workspace(orbit.parent).config.raw:
+                    return orbit
+
+                return None
             except UsageError:
                 return None
     return None

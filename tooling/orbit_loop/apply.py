@@ -81,11 +81,11 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
         )
 
     if proposal.status.name != "approved":
-        hint = (
-            f"`orbit accept {proposal.id}` first"
-            if proposal.phase == "pending"
-            else f"`orbit show {proposal.id}`"
-        )
+        if proposal.phase == "pending":
+            hint = f"`orbit accept {proposal.id}` first"
+        else:
+            hint = f"`orbit show {proposal.id}`"
+
         raise RefusedError(
             f"{proposal.id} is {proposal.status.name}; what is approved is applied alone", hint=hint
         )

@@ -133,7 +133,10 @@ def _contrast(first: Record, other: Record, titles: Mapping[str, Vector]) -> Con
     if differs is None or differs.alone:
         return differs
 
-    return differs if titles[first.path].cosine(titles[other.path]) >= SAME else None
+    if titles[first.path].cosine(titles[other.path]) >= SAME:
+        return differs
+
+    return None
 
 
 def contradictions(records: Iterable[Record]) -> list[Draft]:

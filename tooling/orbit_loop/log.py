@@ -28,7 +28,10 @@ class LoopEvent:
     def word(self, key: str) -> str:
         """Return a member that is a text, without secrets; empty for anything else."""
         value = self.row.get(key)
-        return without_secrets(value) if isinstance(value, str) else ""
+        if isinstance(value, str):
+            return without_secrets(value)
+
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,10 @@ def _events(context: CheckContext, *names: str) -> Iterator[LoopEvent]:
 
 
 def _log(context: CheckContext) -> LoopLog | None:
-    return context.log if isinstance(context, LoopContext) else None
+    if isinstance(context, LoopContext):
+        return context.log
+
+    return None
 
 
 @check(

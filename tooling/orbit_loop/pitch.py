@@ -46,7 +46,10 @@ class Subject:
             return f"both have the tag {tags[0]}"
         near = (pair[0] for pair in product(self.paths, other.paths) if _overlap(*pair))
         path = next(near, "")
-        return f"both are about {path}" if path else ""
+        if path:
+            return f"both are about {path}"
+
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,9 +254,11 @@ def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
 
         item: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
         priority = item.get("priority")
-        weight = (
-            float(priority) if isinstance(priority, int | float) and priority is not True else 0.0
-        )
+        if isinstance(priority, int | float) and priority is not True:
+            weight = float(priority)
+        else:
+            weight = 0.0
+
         names = frozenset(
             {str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))}
         )
@@ -264,7 +269,10 @@ def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
+    if isinstance(value, list):
+        return tuple(text for text in value if isinstance(text, str))
+
+    return ()
 
 
 def _subject(record: Record) -> Subject:

@@ -270,7 +270,10 @@ def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
 
 
 def _count(value: object, other: int | str) -> int | str:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else other
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+
+    return other
 
 
 def _log(
@@ -291,11 +294,10 @@ def _log(
                     history.append({"at": watermark, **words})
             elif event.kind in _NEWS:
                 listed, target = row.get("ids"), row.get("target")
-                ids = (
-                    [str(record_id)[:100] for record_id in listed[:20]]
-                    if isinstance(listed, list)
-                    else []
-                )
+                if isinstance(listed, list):
+                    ids = [str(record_id)[:100] for record_id in listed[:20]]
+                else:
+                    ids = []
 
                 details = {"target": target[:300]} if isinstance(target, str) else {}
                 news.append({"at": str(row.get("at")), "event": event.kind, "ids": ids, **details})
@@ -373,8 +375,7 @@ def _section(name: str, entries: Any, form: str = "") -> list[str]:
 
 def _words(content: Any) -> str:
     is_mapping = isinstance(content, Mapping)
-    return (
-        ", ".join(f"{name} {value}" for name, value in content.items())
-        if is_mapping
-        else str(content)
-    )
+    if is_mapping:
+        return ", ".join(f"{name} {value}" for name, value in content.items())
+
+    return str(content)

@@ -123,7 +123,10 @@ class ProposalHistory:
 def path_of(proposal: Record) -> str:
     """Return the file that a proposal would change."""
     target = proposal.data["target"]
-    return str(target.get("path", "")) if isinstance(target, Mapping) else ""
+    if isinstance(target, Mapping):
+        return str(target.get("path", ""))
+
+    return ""
 
 
 def proposal_digest(*parts: str) -> str:
@@ -211,11 +214,11 @@ class _Page:
             if path and path in self.skill.text
         ]
 
-        name_text = (
-            learning.title
-            if learning.kind.name != LEARNING
-            else str(learning.data.get("category", ""))
-        )
+        if learning.kind.name != LEARNING:
+            name_text = learning.title
+        else:
+            name_text = str(learning.data.get("category", ""))
+
         tags = terms(" ".join((*learning.scope.tags, name_text)))
         is_named = bool(self._name) and self._name.issubset(tags)
         if not is_named and part < (NEAR if paths else RELATED):
@@ -276,11 +279,10 @@ class _Page:
             if learning.phase == "closed" and re.search(
                 rf"\b{re.escape(learning.id)}\b", self.skill.text
             ):
-                by = (
-                    f", replaced by {', '.join(learning.superseded_by)}"
-                    if learning.superseded_by
-                    else ""
-                )
+                if learning.superseded_by:
+                    by = f", replaced by {', '.join(learning.superseded_by)}"
+                else:
+                    by = ""
 
                 title = inert_line(learning.title)
                 reason = (
@@ -333,7 +335,10 @@ def _named_path(glob: str) -> str:
     empty for what most pages hold.
     """
     path = literal_start(glob)
-    return path if len(path) > 3 and ("/" in path or "." in path) else ""
+    if len(path) > 3 and ("/" in path or "." in path):
+        return path
+
+    return ""
 
 
 def _wording(learning: Record) -> str:

@@ -110,7 +110,10 @@ def _most_records(workspace: Workspace, now: datetime) -> int:
     if not isinstance(at, int | float) or not isinstance(records, int):
         return 0
 
-    return records if now.timestamp() - at < MEMORY_SPAN.total_seconds() else 0
+    if now.timestamp() - at < MEMORY_SPAN.total_seconds():
+        return records
+
+    return 0
 
 
 def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Finding]:

@@ -109,7 +109,10 @@ class Estimate:
         return f"{means} ({self._signed(self.low)} to {self._signed(self.high)}){sure}"
 
     def _signed(self, value: float) -> str:
-        return f"{100 * value:+.0f} %" if self.is_relative else f"{value:+.3g}"
+        if self.is_relative:
+            return f"{100 * value:+.0f} %"
+
+        return f"{value:+.3g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +328,10 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle]) -> Report:
         titles=titles,
         transcripts=len({pair.session for pair in pairs if pair.turns is not None}),
     )
-    return result if result.enough else replace(result, reason=_why(overall))
+    if result.enough:
+        return result
+
+    return replace(result, reason=_why(overall))
 
 
 def _estimates(
@@ -365,4 +371,7 @@ def _why(overall: Effect) -> str:
 
 
 def _short(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    if value is None:
+        return "-"
+
+    return f"{value:.3g}"

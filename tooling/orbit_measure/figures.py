@@ -34,14 +34,23 @@ class Share:
 
 def ratio(part: float, total: int, digits: int = 4) -> float | None:
     """Return a share or a mean; None of nothing."""
-    return round(part / total, digits) if total else None
+    if total:
+        return round(part / total, digits)
+
+    return None
 
 
 def percent(part: float, total: int) -> str:
     """Return a share in per cent; `-` of nothing."""
-    return f"{100 * part / total:.1f} %" if total else "-"
+    if total:
+        return f"{100 * part / total:.1f} %"
+
+    return "-"
 
 
 def rounded(value: float | None) -> float | None:
     """Return a value with four digits after the point."""
-    return value if value is None or isinstance(value, int) else round(value, 4)
+    if value is None or isinstance(value, int):
+        return value
+
+    return round(value, 4)

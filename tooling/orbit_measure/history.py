@@ -208,11 +208,10 @@ def _as_live(record: Record) -> Record:
     live_status = next(
         (status.name for status in record.kind.statuses.values() if status.phase == "live"), None
     )
-    return (
-        record
-        if live_status is None
-        else replace(record, data={**record.data, "status": live_status})
-    )
+    if live_status is None:
+        return record
+
+    return replace(record, data={**record.data, "status": live_status})
 
 
 def live_since(record: Record) -> float:
@@ -233,7 +232,10 @@ def _begin(record: Record) -> tuple[float, str]:
     if created is not None and (dated is None or created <= dated):
         return created, _CREATED
 
-    return (dated, _DATE) if dated is not None else (math.inf, _NONE)
+    if dated is not None:
+        return (dated, _DATE)
+
+    return (math.inf, _NONE)
 
 
 def _end(record: Record, by_id: Mapping[str, Record]) -> float:
@@ -357,7 +359,10 @@ class _States:
             return at.folder, at.kind, _RECORD
 
         part = {VOTES: _VOTES, BODY: _BODY}.get(at.file)
-        return None if part is None else (at.folder, at.kind, part)
+        if part is None:
+            return None
+
+        return (at.folder, at.kind, part)
 
 
 def _versions(git: Git, states: _States) -> tuple[list[Version], int]:

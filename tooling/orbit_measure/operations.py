@@ -156,7 +156,10 @@ def _share_text(part: int, total: int) -> str:
 
 
 def _ms_text(value: float | None) -> str:
-    return "-" if value is None else f"{value:g} ms"
+    if value is None:
+        return "-"
+
+    return f"{value:g} ms"
 
 
 @operation("replay", job="Measure")

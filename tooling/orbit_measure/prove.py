@@ -163,7 +163,10 @@ def _token_data(counts: Sequence[int]) -> dict[str, object]:
 
 
 def _token_text(counts: Sequence[int]) -> str:
-    return f"{statistics.median(counts):.0f}, {max(counts)}" if counts else "-"
+    if counts:
+        return f"{statistics.median(counts):.0f}, {max(counts)}"
+
+    return "-"
 
 
 def unrelated_texts() -> list[str]:
@@ -293,7 +296,10 @@ def _files(
     """Ask for the edits of each commit's files, one by one in a session."""
 
     def edit(step: Step, file: str, log: SessionLog) -> Selection:
-        return Selection([], 0, []) if is_own(file) else sources.hook.edit(file, log)
+        if is_own(file):
+            return Selection([], 0, [])
+
+        return sources.hook.edit(file, log)
 
     steps = [Step(newest[position], 0) for position in right_of]
     for position, (step, selections) in zip(right_of, walk(steps, edit), strict=True):

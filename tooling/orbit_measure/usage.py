@@ -138,4 +138,7 @@ def _records(workspace: Workspace) -> list[Record]:
 
 def stamp(at: float | None) -> str | None:
     """Return a time of the event log as JSON shows it."""
-    return None if at is None else format_time(datetime.fromtimestamp(at, UTC))
+    if at is None:
+        return None
+
+    return format_time(datetime.fromtimestamp(at, UTC))

@@ -46,7 +46,10 @@ class FullText:
         words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
         statement = "SELECT uid FROM texts WHERE texts MATCH ? ORDER BY rank, rowid LIMIT ?"
         query = " OR ".join(f'"{word}"' for word in words)
-        return [uid for (uid,) in self._db.execute(statement, (query, most))] if words else []
+        if words:
+            return [uid for (uid,) in self._db.execute(statement, (query, most))]
+
+        return []
 
     def of_file(self, path: str, most: int) -> list[str]:
         """Return the uids of the records that fit the words of a path."""

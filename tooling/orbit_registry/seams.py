@@ -170,7 +170,10 @@ def load(target: str) -> Any:
     module, _, name = target.partition(":")
     try:
         loaded = importlib.import_module(module)
-        return getattr(loaded, name) if name else loaded
+        if name:
+            return getattr(loaded, name)
+
+        return loaded
     except (Exception, SystemExit) as error:
         reason = str(error) or type(error).__name__
         message = f"could not load {target}, which adds to Orbit: {reason}"

@@ -72,11 +72,11 @@ def _toml(tree: Tree, path: str) -> Mapping[str, Any]:
 
 def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     ruff_file = next((path for path in (".ruff.toml", "ruff.toml") if path in tree.paths), None)
-    table = (
-        _toml(tree, ruff_file)
-        if ruff_file
-        else _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
-    )
+    if ruff_file:
+        table = _toml(tree, ruff_file)
+    else:
+        table = _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
+
     if not table:
         return "there is no configuration of ruff"
 
@@ -122,7 +122,10 @@ def _import_linter(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     for path in (".importlinter", "setup.cfg"):
         text = tree.text(path) if path in tree.paths else None
         names += re.findall(r"(?m)^\[importlinter:contract:([^\]]+)\]", text or "")
-    return None if rule in names else "no contract has this id"
+    if rule in names:
+        return None
+
+    return "no contract has this id"
 
 
 def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
@@ -135,11 +138,10 @@ def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
             for entry in data.get("plugins", ())
         ]
         if rule.endswith(".grit"):
-            return (
-                None
-                if any(plugin.endswith(rule) for plugin in plugins)
-                else "no plugin has this name"
-            )
+            if any(plugin.endswith(rule) for plugin in plugins):
+                return None
+
+            return "no plugin has this name"
 
         group, _, name = rule.partition("/")
         setting = data["linter"]["rules"][group][name]
@@ -147,7 +149,10 @@ def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
         return "biome.json does not name it"
 
     value = setting.get("level") if isinstance(setting, dict) else setting
-    return None if value in ("error", "warn", "on") else f"it is {value}"
+    if value in ("error", "warn", "on"):
+        return None
+
+    return f"it is {value}"
 
 
 def _semgrep(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
@@ -157,7 +162,10 @@ def _semgrep(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
         if re.match(r"(.*/)?\.?semgrep(\.ya?ml|/.*\.ya?ml)$", path)
     ]
     form = re.compile(rf"(?m)^\s*-?\s*id:\s*[\"']?{re.escape(rule)}[\"']?\s*$")
-    return None if any(form.search(text) for text in texts) else "no rule has this id"
+    if any(form.search(text) for text in texts):
+        return None
+
+    return "no rule has this id"
 
 
 def _codeowners(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
@@ -168,7 +176,10 @@ def _codeowners(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
         owners = owners_of_file(sections, file)
         if rule not in owners:
             return f"{file} has {' '.join(owners) or 'no owner'}"
-    return None if files else "the check has no file"
+    if files:
+        return None
+
+    return "the check has no file"
 
 
 _ENGINES: Mapping[str, tuple[Callable[[Tree, str, Sequence[str]], str | None], str]] = {

@@ -14,11 +14,10 @@ from orbit_registry.formats.syntax import comments_and_strings, language_of, par
 
 def _make(fields: Fields, must: str) -> Finder:
     where = fields.get("where", "code")
-    spans = (
-        _words(fields["words"], fields.get("ignore_case", False))
-        if "words" in fields
-        else _regex(fields)
-    )
+    if "words" in fields:
+        spans = _words(fields["words"], fields.get("ignore_case", False))
+    else:
+        spans = _regex(fields)
 
     def find(path: str, text: str) -> Iterator[Match]:
         parts: list[tuple[int, int, str]] | None = None
@@ -45,7 +44,10 @@ def _place(parts: Sequence[tuple[int, int, str]], text: str, at: int) -> str:
         return place
 
     start = parts[bisect_right(parts, at, key=lambda part: part[0]) - 1][0]
-    return "code" if _EXECUTING.search(text, max(start - 80, 0), start) else place
+    if _EXECUTING.search(text, max(start - 80, 0), start):
+        return "code"
+
+    return place
 
 
 def _as_read(path: str, text: str, spans: Spans) -> Iterator[tuple[int, int]]:

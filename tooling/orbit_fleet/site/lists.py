@@ -143,7 +143,10 @@ def _area_url(area: str) -> str:
 def _record(overview: Overview, repository: str, record_id: str, title: str) -> str:
     words = escaped(f"{record_id} {title}".strip())
     url = overview.places.record(repository, record_id)
-    return link(words, f"/{url}") if url else words
+    if url:
+        return link(words, f"/{url}")
+
+    return words
 
 
 def feed_records(overview: Overview) -> Iterator[Record]:
@@ -244,4 +247,7 @@ def _text(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    return "" if value is None else " ".join(str(value).split())
+    if value is None:
+        return ""
+
+    return " ".join(str(value).split())

@@ -84,7 +84,10 @@ def _record(kind: Kind, row: Mapping[str, Any]) -> Record:
 
 def _card(by_url: Mapping[str, Record], sentences: Mapping[str, str], url: str) -> str:
     record = by_url.get(url)
-    return card_html(record, url, sentences.get(record.path, "")) if record else ""
+    if record:
+        return card_html(record, url, sentences.get(record.path, ""))
+
+    return ""
 
 
 def pages_of(member: Member) -> Iterator[SitePage]:

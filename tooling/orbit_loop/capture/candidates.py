@@ -266,4 +266,7 @@ def _fields(
         links.append({"rel": "amends", "to": old.id})
         fields["distinct_from"] = [old.id]
 
-    return {**fields, "links": links} if links else fields
+    if links:
+        return {**fields, "links": links}
+
+    return fields

@@ -248,7 +248,10 @@ def _changed(place: _Place, words: Sequence[str], mark: str, root: str) -> _Plac
     program = words[0] if words else ""
     if program == "cd" and len(words) == 2:
         folder = _folder(place.folder, words[1], root)
-        return None if folder is None else replace(place, folder=folder)
+        if folder is None:
+            return None
+
+        return replace(place, folder=folder)
 
     following = "" if mark == "|" else mark
     if following in ("&&", "&"):
@@ -273,7 +276,10 @@ def _changed(place: _Place, words: Sequence[str], mark: str, root: str) -> _Plac
         part = Part(" ".join(words), mark=following)
         return replace(place, prefix=(*place.prefix, part))
 
-    return place if program in _NEUTRAL else None
+    if program in _NEUTRAL:
+        return place
+
+    return None
 
 
 def is_other_family(program: str, other: str) -> bool:
@@ -327,7 +333,10 @@ def _folder(folder: str, path: str, root: str) -> str | None:
     result = posixpath.relpath(posixpath.join(top, folder, path.replace("\\", "/")), top)
     if result == ".":
         return ""
-    return result if _FOLDER.match(result) and (root or path[:1] != "/") else None
+    if _FOLDER.match(result) and (root or path[:1] != "/"):
+        return result
+
+    return None
 
 
 def _settings(words: Sequence[str]) -> list[Part]:
@@ -656,7 +665,10 @@ def _program(words: Sequence[str]) -> str:
     """Return the plain name of the program that a command starts; nothing for any other text."""
     start = program_at(words)
     name = words[start] if start < len(words) else ""
-    return name if _PROGRAM.fullmatch(name) else ""
+    if _PROGRAM.fullmatch(name):
+        return name
+
+    return ""
 
 
 def _name(word: str) -> str | None:
@@ -666,4 +678,7 @@ def _name(word: str) -> str | None:
         return None
 
     stem, _, suffix = name.rpartition(".")
-    return stem if suffix.lower() in WINDOWS else name
+    if suffix.lower() in WINDOWS:
+        return stem
+
+    return name

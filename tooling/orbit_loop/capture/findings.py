@@ -657,7 +657,10 @@ def _error_pattern(text: str, words: str, program: str) -> str:
 
 
 def _in_folder(way: ProjectCommand) -> str:
-    return f"cd {way.folder} && {way.words}" if way.folder else way.words
+    if way.folder:
+        return f"cd {way.folder} && {way.words}"
+
+    return way.words
 
 
 def _is_test(path: str) -> bool:
@@ -666,7 +669,10 @@ def _is_test(path: str) -> bool:
 
 def _below(path: str) -> str:
     folder = path.rpartition("/")[0]
-    return f"{folder}/**" if folder else path
+    if folder:
+        return f"{folder}/**"
+
+    return path
 
 
 def _scope(paths: list[str], project: Project) -> tuple[str, ...]:

@@ -169,7 +169,10 @@ class Project:
             return ""
 
         definition = next(filter(None, map(body.search, texts)), None)
-        return definition[0] if definition is not None else ""
+        if definition is not None:
+            return definition[0]
+
+        return ""
 
     def prefers(self, good: ProjectCommand, bad: ProjectCommand) -> bool:
         """Say whether the project's files know one program or script, and not the other."""
@@ -206,7 +209,10 @@ class Project:
             if part.is_setting:
                 settings.update(part.names)
 
-        return way.without_settings(unknown) if unknown <= settings else None
+        if unknown <= settings:
+            return way.without_settings(unknown)
+
+        return None
 
     def _knows(self, name: str) -> bool:
         is_public = name in COMMANDS["known_variables"]
@@ -253,7 +259,10 @@ class Project:
             or ""
         )
         paths = output.split("\n") if output else []
-        return paths[0] if len(paths) == 1 and paths[0] in self.files else ""
+        if len(paths) == 1 and paths[0] in self.files:
+            return paths[0]
+
+        return ""
 
     def imports(self, path: str) -> tuple[str, tuple[str, ...]]:
         """Return a sentence on how files like one import the project's own, and its inputs;
@@ -288,7 +297,10 @@ class Project:
 
         style = _habit(styles)
         inputs = tuple(file for file in names if file in self.files)[:1]
-        return (f"{start} {style}.", inputs) if style else ("", ())
+        if style:
+            return (f"{start} {style}.", inputs)
+
+        return ("", ())
 
     def _python_styles(self, text: str) -> Iterable[str]:
         absolute, relative = "by their whole names, not relatively", "relatively, with leading dots"
@@ -345,11 +357,10 @@ class Project:
         ]
         count = len(mentioned) - 1
 
-        return (
-            count
-            if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near))
-            else 0
-        )
+        if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near)):
+            return count
+
+        return 0
 
 
 def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
@@ -358,9 +369,10 @@ def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
 
 def _habit(count: Counter[str]) -> str:
     most = count.most_common(1)
-    return (
-        most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
-    )
+    if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total():
+        return most[0][0]
+
+    return ""
 
 
 def _javascript_styles(text: str) -> Iterator[str]:

@@ -114,11 +114,10 @@ def _lesson(candidate: Mapping[str, object]) -> Lesson:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return (
-        tuple(word for word in value if isinstance(word, str) and word)[:10]
-        if isinstance(value, list)
-        else ()
-    )
+    if isinstance(value, list):
+        return tuple(word for word in value if isinstance(word, str) and word)[:10]
+
+    return ()
 
 
 OnProgress = Callable[[int], None]

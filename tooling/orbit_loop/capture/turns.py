@@ -295,9 +295,15 @@ def _command(arguments: object) -> str:
             and words[0].rpartition("/")[2] in ("bash", "sh", "zsh")
             and words[1].startswith("-")
         )
-        return words[2] if shell else " ".join(words)
+        if shell:
+            return words[2]
 
-    return command if isinstance(command, str) else ""
+        return " ".join(words)
+
+    if isinstance(command, str):
+        return command
+
+    return ""
 
 
 def _call(name: str, arguments: object, session: Session) -> Call:

@@ -271,7 +271,10 @@ class _Batch:
         preferred = [match for match in matches if match.phase != "closed"]
         preferred += [match for match in matches if match.is_rejected]
         preferred += matches[-1:]
-        return preferred[0] if preferred else None
+        if preferred:
+            return preferred[0]
+
+        return None
 
     def _differs(self, record: Record, entry: EnsureRequest) -> bool:
         for name, value in entry.fields.items():
@@ -282,7 +285,10 @@ class _Batch:
 
     def _text(self, record: Record) -> str | None:
         source = record.source
-        return document_text(self.workspace.root, source.path) if source is not None else None
+        if source is not None:
+            return document_text(self.workspace.root, source.path)
+
+        return None
 
     def _inserted(self, kind: Kind, entry: EnsureRequest) -> EnsureResult:
         if kind.in_document:

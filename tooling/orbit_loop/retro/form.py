@@ -103,7 +103,10 @@ class Outcome:
     @property
     def came_to(self) -> str:
         """The result that counts: what was never tried did not fail."""
-        return "never tried" if self.result == FAILED and self.attempts == 0 else self.result
+        if self.result == FAILED and self.attempts == 0:
+            return "never tried"
+
+        return self.result
 
     def as_data(self) -> dict[str, object]:
         """Return the outcome as a record's field."""
@@ -308,7 +311,10 @@ def _of_outcome(data: Mapping[str, Any], problem: SchemaProblem, message: str) -
     if target:
         return f"{target if isinstance(target, str) else target_from(target)}: {field}"
 
-    return field if len(outcomes) == 1 else f"outcome {number + 1}: {field}"
+    if len(outcomes) == 1:
+        return field
+
+    return f"outcome {number + 1}: {field}"
 
 
 def _without_nothing(value: Any) -> Any:
@@ -332,7 +338,10 @@ def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
         hint = f"name one of {', '.join(triggers())}"
         raise UsageError(f"{where}: it looks back on more than one thing", hint=hint)
 
-    return trigger_of(*runs[0], project) if runs else None
+    if runs:
+        return trigger_of(*runs[0], project)
+
+    return None
 
 
 def trigger_of(kind: str, name: str, project: str = "") -> Target:
@@ -371,9 +380,11 @@ def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]
 
 def _from_markdown(document: Document, where: str) -> Retro:
     front = document.front_matter
-    data = (
-        dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
-    )
+    if front is not None:
+        data = dict(_mapping(document.text[front.start : front.end], where))
+    else:
+        data = {}
+
     fields = {
         name: value for name, value in data.items() if name in _form().properties
     }  # other front matter is ignored
@@ -416,7 +427,10 @@ def _sections(document: Document) -> Iterator[tuple[str, Heading, str]]:
 
 
 def _with_verb(verb: str, item: str) -> str:
-    return item if not verb or item.casefold().startswith(verb.casefold()) else f"{verb}: {item}"
+    if not verb or item.casefold().startswith(verb.casefold()):
+        return item
+
+    return f"{verb}: {item}"
 
 
 def _results(document: Document, step: Heading) -> list[str]:
@@ -447,9 +461,11 @@ def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str,
                 name: cell.text.strip() for name, cell in zip(names, row, strict=False)
             }
             count, tools = cells.get("attempts", ""), cells.get("tools", "")
-            cells["attempts"] = (
-                int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
-            )
+            if count.isdecimal() and len(count) <= _DIGITS:
+                cells["attempts"] = int(count)
+            else:
+                cells["attempts"] = count or None
+
             words = map(str.strip, tools.split(","))
             cells["tools"] = list(filter(None, words))
             cells["target"] = cells.get("target", cells.get("story"))

@@ -270,11 +270,10 @@ def _target_outcomes(
 
         previous, counted = outcomes.get(target, Outcome(target, COMPLETED, 1)), row.get("attempts")
         before = previous.attempts or 1
-        attempts = (
-            max(before, counted)
-            if isinstance(counted, int) and counted <= _MOST_ATTEMPTS
-            else before
-        )
+        if isinstance(counted, int) and counted <= _MOST_ATTEMPTS:
+            attempts = max(before, counted)
+        else:
+            attempts = before
 
         failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
         result = FAILED if failed else COMPLETED

@@ -162,7 +162,10 @@ def _retro_of(record: Record, text: str = "") -> Retro:
         durable_behavior=record.words("durable_behavior"),
         recommendations=record.words("recommendations"),
     )
-    return retro if record.title == _title(retro) else replace(retro, title=record.title)
+    if record.title == _title(retro):
+        return retro
+
+    return replace(retro, title=record.title)
 
 
 def recorded_retros(workspace: Workspace, records: RecordSet) -> Iterator[tuple[Record, Retro]]:
@@ -193,11 +196,10 @@ def _completed(retro: Retro, now: datetime) -> Retro:
 
     summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
-        text = (
-            "\n\n".join(filter(None, (f"## In full\n\n{summary}", text)))
-            if summary not in text
-            else text
-        )
+        if summary not in text:
+            text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text)))
+        else:
+            text = text
 
         summary = cut(summary, LONGEST_SUMMARY)
 
@@ -235,11 +237,10 @@ def _findings(
     longest = workspace.kinds[LEARNING].schema.longest("summary")
     axes = {axis: list(words) for axis, words in scope.items() if words}
     trigger = retro.trigger
-    session = (
-        [{"kind": "session", "reference": trigger.id}]
-        if trigger and trigger.type == "session"
-        else []
-    )
+    if trigger and trigger.type == "session":
+        session = [{"kind": "session", "reference": trigger.id}]
+    else:
+        session = []
 
     for word, text in retro.findings:
         summary = cut(text, longest)

@@ -67,7 +67,10 @@ class Suggestion:
     def call(self) -> str:
         """Return the call as an agent makes it."""
         arguments = json.dumps(dict(self.arguments), ensure_ascii=False)
-        return f"{self.tool} {arguments}" if self.tool else ""
+        if self.tool:
+            return f"{self.tool} {arguments}"
+
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,10 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
     if turn and _was_noted(workspace, text, turn):
         return "duplicate-signal"
 
-    return "no-new-information" if work.tools == 0 and len(text) < SHORT else ""
+    if work.tools == 0 and len(text) < SHORT:
+        return "no-new-information"
+
+    return ""
 
 
 def _was_noted(workspace: Workspace, text: str, turn: str) -> bool:

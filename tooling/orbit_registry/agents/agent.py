@@ -207,7 +207,10 @@ def token_sum(counts: object, added: Iterable[str], subtracted: Iterable[str] = 
 
     def count(name: str) -> int:
         value = counts.get(name) if isinstance(counts, Mapping) else None
-        return value if isinstance(value, int) and 0 <= value < 10**12 else 0
+        if isinstance(value, int) and 0 <= value < 10**12:
+            return value
+
+        return 0
 
     return max(sum(map(count, added)) - sum(map(count, subtracted)), 0)
 
@@ -269,7 +272,10 @@ def agent_home(variable: str, folder: str) -> Path:
     from orbit_registry.workspace.workspace import user_home  # `orbit hook` needs the names alone
 
     moved = os.environ.get(variable, "")
-    return Path(moved) if moved else user_home() / folder
+    if moved:
+        return Path(moved)
+
+    return user_home() / folder
 
 
 def folder_name(root: Path) -> str:

@@ -53,7 +53,10 @@ def _failure(response: object) -> str:
     """
     if isinstance(response, str):
         if response[:1] != "{":
-            return response if _exit_code(response) != "0" else ""
+            if _exit_code(response) != "0":
+                return response
+
+            return ""
 
         try:
             response = parse_json(response)
@@ -167,7 +170,10 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
         return None
 
     paths = sorted(_transcripts(f"rollout-*-{name}.jsonl"))
-    return paths[0] if paths else None
+    if paths:
+        return paths[0]
+
+    return None
 
 
 def sessions(root: "Path") -> "list[Path]":
@@ -296,7 +302,10 @@ def _arguments(text: object) -> object:
     import json
 
     try:
-        return json.loads(text) if isinstance(text, str) and text[:1] == "{" else text
+        if isinstance(text, str) and text[:1] == "{":
+            return json.loads(text)
+
+        return text
     except (ValueError, RecursionError):
         return text
 

@@ -62,17 +62,26 @@ def read(payload: "Payload") -> Call | None:
 
 def _event_of_fields(payload: "Payload") -> str:
     if "toolName" in payload:
-        return "postToolUse" if "toolResult" in payload else ""
+        if "toolResult" in payload:
+            return "postToolUse"
+
+        return ""
     if "source" in payload:
         return "sessionStart"
     if "trigger" in payload:
         return "preCompact"
     if "agentName" in payload:
-        return "subagentStop" if "stopReason" in payload else "subagentStart"
+        if "stopReason" in payload:
+            return "subagentStop"
+
+        return "subagentStart"
     if "stopReason" in payload:
         return "agentStop"
 
-    return "sessionEnd" if "reason" in payload else ""
+    if "reason" in payload:
+        return "sessionEnd"
+
+    return ""
 
 
 def reply(call: Call, text: str) -> str:

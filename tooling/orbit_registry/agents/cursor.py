@@ -57,7 +57,10 @@ def read(payload: "Payload") -> Call | None:
 
 def reply(call: Call, text: str) -> str:
     """Return the reply with a text for the agent."""
-    return to_json({"additional_context": text}) + "\n" if text else ""
+    if text:
+        return to_json({"additional_context": text}) + "\n"
+
+    return ""
 
 
 def agent() -> "Agent":

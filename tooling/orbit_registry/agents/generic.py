@@ -70,7 +70,10 @@ def read(payload: "Payload") -> Call | None:
 def reply(call: Call, text: str) -> str:
     """Return the text, or an object with it and with the message for the person."""
     if call.is_plain:
-        return f"{text}\n" if text else ""
+        if text:
+            return f"{text}\n"
+
+        return ""
 
     members = {"context": text, "message": call.message}
     return to_json({name: value for name, value in members.items() if value}) + "\n"

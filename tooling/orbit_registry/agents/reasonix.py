@@ -108,6 +108,9 @@ def _message_entries(message: Row) -> Iterator[TranscriptEntry]:
 
 def _arguments(text: object) -> object:
     try:
-        return json.loads(text) if isinstance(text, str) else text
+        if isinstance(text, str):
+            return json.loads(text)
+
+        return text
     except (ValueError, RecursionError):
         return text

@@ -48,11 +48,10 @@ _INJECTED = re.compile(
 
 def without_injected(text: str) -> str:
     """Remove blocks of records, reminders of the host and private parts from a text."""
-    return (
-        _INJECTED.sub(" ", text).strip()
-        if "<" in text or "&lt;" in text or "[" in text or "## S" in text
-        else text
-    )
+    if "<" in text or "&lt;" in text or "[" in text or "## S" in text:
+        return _INJECTED.sub(" ", text).strip()
+
+    return text
 
 
 def injected_in(text: str) -> list[str]:
@@ -214,11 +213,11 @@ def deliveries(
         for name in agents:
             reader = DELIVERY_READERS[name]
             path = reader.transcript(root, session, subagent)
-            delivery = (
-                None
-                if path is None
-                else _compare(name, path, reader.injected_texts, ledger, events)
-            )
+            if path is None:
+                delivery = None
+            else:
+                delivery = _compare(name, path, reader.injected_texts, ledger, events)
+
             if delivery is not None:
                 results.append(delivery)
                 break

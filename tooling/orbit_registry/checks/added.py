@@ -181,7 +181,10 @@ def _current(workspace: Workspace, path: str, *, is_declaration: bool) -> str | 
     try:
         file = inside(workspace.root, path)
         if not file.exists():
-            return None if path in workspace.git.not_checked_out else ""
+            if path in workspace.git.not_checked_out:
+                return None
+
+            return ""
         content = read_bytes(file, limit=DOCUMENT_LIMIT)
         return _text(content, path, is_declaration=is_declaration)
     except OrbitError:
@@ -198,4 +201,7 @@ def _text(content: bytes, path: str, *, is_declaration: bool) -> str | None:
     except UndecodableError:
         return None
 
-    return None if "\0" in text else text
+    if "\0" in text:
+        return None
+
+    return text

@@ -165,7 +165,10 @@ def _required_since(git: Git) -> str | None:
 
     if first is None:
         return None
-    return f"{first.parents[0]}..HEAD" if first.parents else "HEAD"
+    if first.parents:
+        return f"{first.parents[0]}..HEAD"
+
+    return "HEAD"
 
 
 @dataclass
@@ -251,7 +254,10 @@ class History:
             return setter, ""
 
         before = subject.state(self.contents(setter.parents[0], subject))
-        return (None, before) if before == state else (setter, before)
+        if before == state:
+            return (None, before)
+
+        return (setter, before)
 
     def record_setter(
         self, kinds: KindTable, record: Record, subject: Subject, state: str
@@ -349,7 +355,10 @@ class _Proofs:
         inner = History(self._git, between, subject.paths, is_first_parent=False)
         inner.commits[:] = [commit for commit in inner.commits if len(commit.parents) < 2]
         own, _ = inner.setter(subject, state)
-        return [setter] if own is None else [setter, own]
+        if own is None:
+            return [setter]
+
+        return [setter, own]
 
     def verify(self, history: History, rows: Iterable[tuple[Subject, Commit | None, str]]) -> None:
         """Ask git at once about the signatures of all commits that may prove something."""

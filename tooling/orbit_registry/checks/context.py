@@ -89,7 +89,10 @@ class CheckContext(Inputs):
     @property
     def filled_before(self) -> Callable[[], Sequence[Record]] | None:
         """Returns those of the base; None where the change touches no record."""
-        return None if self.base is None else self.base.filled
+        if self.base is None:
+            return None
+
+        return self.base.filled
 
     @cached_property
     def base(self) -> Base | None:
@@ -109,7 +112,10 @@ class CheckContext(Inputs):
             return ()
 
         if facts.against is not None:
-            return () if self.base is None else self.base.judged()
+            if self.base is None:
+                return ()
+
+            return self.base.judged()
 
         is_required = self.workspace.config.setting("approval", "require") != "none"
         if not is_required and CONFIG not in (facts.changed or ()):
@@ -412,7 +418,10 @@ def binding(
     record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE
 ) -> Severity:
     """Return `severity` for a record written with this tool, `otherwise` for an adopted one."""
-    return severity if is_ours(record) else otherwise
+    if is_ours(record):
+        return severity
+
+    return otherwise
 
 
 def load_context(

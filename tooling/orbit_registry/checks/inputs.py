@@ -177,7 +177,10 @@ def collect_inputs(
         filesystem=probe(workspace, dependencies, facts.tracked, facts.untracked),
         enforced=_enforced(inputs, against, proposed, definitions_only),
     )
-    return inputs if definitions_only else _with_code(inputs, against)
+    if definitions_only:
+        return inputs
+
+    return _with_code(inputs, against)
 
 
 def _judged_by_base(

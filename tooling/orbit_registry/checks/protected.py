@@ -176,7 +176,10 @@ def _added(before: object, after: object) -> str:
 
 def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    if len(text) <= _SHOWN:
+        return text
+
+    return f"{text[:_SHOWN]}…"
 
 
 def _setting_state(key: str) -> Callable[[Contents], str]:
@@ -587,7 +590,10 @@ def _is_free(field: str) -> bool:
 
 
 def _authority(record: Record) -> str:
-    return record.source.authority if record.source is not None else ""
+    if record.source is not None:
+        return record.source.authority
+
+    return ""
 
 
 def _expiry(record: Record) -> tuple[object, ...]:
@@ -693,7 +699,10 @@ def text_paths(record: Record) -> tuple[str, ...]:
 
     source = record.source.path if record.source else ""
     if record.kind.in_file:
-        return (source,) if _is_ours(source) else ()
+        if _is_ours(source):
+            return (source,)
+
+        return ()
     return tuple(path for path in (source, record.body_path) if path)
 
 

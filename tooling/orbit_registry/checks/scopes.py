@@ -117,7 +117,10 @@ def literal_glob(
 
     # Below a wildcard no folder says so: `**/[slug]/**`.
     escaped = text.replace("[", "[[]")
-    return escaped if escaped != text and count_matches([escaped], [*files]) else None
+    if escaped != text and count_matches([escaped], [*files]):
+        return escaped
+
+    return None
 
 
 def glob_hint(

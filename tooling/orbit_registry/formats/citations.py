@@ -35,7 +35,10 @@ class NumberedName(NamedTuple):
 def numbered_name(text: str) -> NumberedName | None:
     """Return the word and the number in a name; None for another form."""
     match = _NUMBERED.fullmatch(text)
-    return NumberedName(match["word"], match["digits"]) if match is not None else None
+    if match is not None:
+        return NumberedName(match["word"], match["digits"])
+
+    return None
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,10 @@ def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
     last = text[at - 1]
     if last == ":" and (match := _SOURCE_END.match(text[max(0, at - 33) : at - 1][::-1])):
         name = match[0][::-1]
-        return at - 1 - len(name) if name in sources else at
+        if name in sources:
+            return at - 1 - len(name)
+
+        return at
 
     if last.isalnum() or last in "_#-":
         return None

@@ -102,7 +102,10 @@ def owner_groups(sections: Sequence[OwnerSection], path: str) -> tuple[OwnerGrou
         return tuple(groups)
 
     everyone = frozenset(map(str.casefold, owners_of_file(sections, path)))
-    return (OwnerGroup(everyone, 0),) if everyone else ()
+    if everyone:
+        return (OwnerGroup(everyone, 0),)
+
+    return ()
 
 
 def _line(text: str, defaults: tuple[str, ...]) -> OwnerLine | None:

@@ -64,7 +64,10 @@ def _callout(match: re.Match[str]) -> str:
 def _wiki(match: re.Match[str]) -> str:
     """Return a link to a file by its name; of an embedded file its name alone."""
     words = match["words"] or f"{match['name']}{match['anchor'] or ''}".replace("#", " § ")
-    return words if match["embeds"] else f"[{words}]({WIKI}{quote(match['name'])})"
+    if match["embeds"]:
+        return words
+
+    return f"[{words}]({WIKI}{quote(match['name'])})"
 
 
 _ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
@@ -182,9 +185,10 @@ def _common_line(line: str) -> str:
         if is_indented and "===" not in line:
             return line
         if match := rule.pattern.fullmatch(line):
-            return (
-                match.expand(rule.written) if isinstance(rule.written, str) else rule.written(match)
-            )
+            if isinstance(rule.written, str):
+                return match.expand(rule.written)
+
+            return rule.written(match)
 
     parts = []
     end = 0

@@ -17,4 +17,7 @@ def is_iso_date(text: str) -> bool:
 
 def first_day(text: str) -> datetime.date | None:
     """Return the day on which a `YYYY-MM` or `YYYY-MM-DD` begins; None for any other text."""
-    return datetime.date.fromisoformat(f"{text}-01"[:10]) if is_iso_date(text) else None
+    if is_iso_date(text):
+        return datetime.date.fromisoformat(f"{text}-01"[:10])
+
+    return None

@@ -77,11 +77,20 @@ def _admonition(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_:
         case "admonition_open":
             return f'<div class="{_css(token.meta["tag"])}">\n'
         case "admonition_title_open":
-            return "<summary>" if folds else '<p class="admonition-title">'
+            if folds:
+                return "<summary>"
+
+            return '<p class="admonition-title">'
         case "admonition_title_close":
-            return "</summary>\n" if _folds_before(tokens, index) else "</p>\n"
+            if _folds_before(tokens, index):
+                return "</summary>\n"
+
+            return "</p>\n"
         case _:
-            return "</details>\n" if folds else "</div>\n"
+            if folds:
+                return "</details>\n"
+
+            return "</div>\n"
 
 
 def _folds_before(tokens: Sequence[Token], index: int) -> bool:
@@ -184,7 +193,10 @@ def _container(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: 
     token = tokens[index]
     if token.nesting < 0:
         opening = _opening_of(tokens, index)
-        return "</details>\n" if container_parts(opening)[0] == "details" else "</div>\n"
+        if container_parts(opening)[0] == "details":
+            return "</details>\n"
+
+        return "</div>\n"
 
     kind, title = container_parts(token)
     if kind == "details":

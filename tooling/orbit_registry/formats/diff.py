@@ -14,7 +14,10 @@ def unified_diff(path: str, before: str, after: str) -> str:
     No name or text can add a line to it.
     """
     hunks = hunks_of(before, after)
-    return "\n".join((*head_of(path), hunks)) if hunks else ""
+    if hunks:
+        return "\n".join((*head_of(path), hunks))
+
+    return ""
 
 
 def hunks_of(before: str, after: str) -> str:

@@ -50,7 +50,10 @@ def wide_encoding(content: bytes) -> str | None:
         return None
 
     name = _marked(content) or _unmarked(content)
-    return None if name is None else re.sub(r"-(?=[LB]E)", "", name.upper())
+    if name is None:
+        return None
+
+    return re.sub(r"-(?=[LB]E)", "", name.upper())
 
 
 def _marked(content: bytes) -> str | None:
@@ -79,7 +82,10 @@ def _declared(content: bytes, path: str) -> str | None:
             continue
 
         name = match[1].decode("ascii").lower().replace("_", "-")
-        return None if name in _PLAIN else name
+        if name in _PLAIN:
+            return None
+
+        return name
 
     return None
 

@@ -112,7 +112,10 @@ class Alternative:
     @property
     def depth(self) -> int | None:
         """Number of segments of a matching path; None if open."""
-        return len(self.groups[0]) if len(self.groups) == 1 else None
+        if len(self.groups) == 1:
+            return len(self.groups[0])
+
+        return None
 
     @cached_property
     def regex(self) -> str:
@@ -186,7 +189,10 @@ class Glob:
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+
+    return unicodedata.normalize("NFC", text)
 
 
 def literal_start(text: str) -> str:
@@ -200,7 +206,10 @@ def literal_start(text: str) -> str:
 
     paths = {alternative.path for alternative in glob.alternatives}
     only = paths.pop()
-    return glob.literal_prefix if only is None or paths else only
+    if only is None or paths:
+        return glob.literal_prefix
+
+    return only
 
 
 def literal_of(segment: str) -> str | None:
@@ -255,7 +264,10 @@ def _unit_regex(unit: str) -> str:
         else:
             members += _range_regex(low, high)
 
-    return f"[^/{members}]" if negated else f"[{members}]"
+    if negated:
+        return f"[^/{members}]"
+
+    return f"[{members}]"
 
 
 def _range_regex(low: str, high: str) -> str:
@@ -430,7 +442,10 @@ class _Scanner:
             while self.text.startswith("*", self.offset):
                 self.offset += 1
 
-            return "*" if self.offset == start + 1 else _ANY_DEPTH
+            if self.offset == start + 1:
+                return "*"
+
+            return _ANY_DEPTH
 
         self.offset += 1
         run = _LITERAL_RUN.match(self.text, start)
@@ -538,7 +553,10 @@ def _canonical(segments: Iterable[str]) -> str:
         names.pop()
 
     text = "/".join(names)
-    return f"{{!}}{text[1:]}" if text.startswith("!") else text
+    if text.startswith("!"):
+        return f"{{!}}{text[1:]}"
+
+    return text
 
 
 def matches(glob: Glob, path: str) -> bool:

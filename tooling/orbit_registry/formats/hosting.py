@@ -88,11 +88,17 @@ class Forge:
 
     def view(self, path: str) -> str | None:
         """Return the address of a file at the branch."""
-        return self._address(self.form.file, path, None) if self.form else None
+        if self.form:
+            return self._address(self.form.file, path, None)
+
+        return None
 
     def edit(self, path: str) -> str | None:
         """Return where a file of the repository can be edited."""
-        return self._address(self.form.edit, path, None) if self.form else None
+        if self.form:
+            return self._address(self.form.edit, path, None)
+
+        return None
 
     def built(self, path: str, *, folder: bool = False, line: int | None = None) -> str | None:
         """Return where a file, its line or a folder can be read as it was when the site was
@@ -104,12 +110,18 @@ class Forge:
         template = self.form.folder if folder else self.form.file
         end = "" if line is None else self.form.line.format(line)
         address = self._address(template, path, self.commit)
-        return None if address is None else address + end
+        if address is None:
+            return None
+
+        return address + end
 
     def linked(self, path: str, fragment: str, *, folder: bool = False) -> str | None:
         """Return the address of a file or folder with a fragment, often a line (`#L7`)."""
         address = self.built(path, folder=folder)
-        return f"{address}#{fragment}" if address is not None and fragment else address
+        if address is not None and fragment:
+            return f"{address}#{fragment}"
+
+        return address
 
     def change(self, commit: str) -> str | None:
         """Return where a commit can be read."""
@@ -135,7 +147,10 @@ class Forge:
 
     def _placed(self, path: str) -> str:
         placed = posixpath.normpath(posixpath.join(self.folder, path))
-        return "" if placed == "." else placed
+        if placed == ".":
+            return ""
+
+        return placed
 
     def _address(self, template: str, path: str, commit: str | None) -> str | None:
         if self.repository is None or self.form is None:
@@ -176,7 +191,10 @@ def public_address(remote: str | None) -> str | None:
     address = _web_address(remote or "")
     host = address.partition("://")[2].partition("/")[0] if address else ""
     is_known = host == "github.com" or any(pattern.match(host) for _, pattern in _BY_HOST)
-    return address if is_known else None
+    if is_known:
+        return address
+
+    return None
 
 
 def _web_address(repository: str) -> str | None:
@@ -195,4 +213,7 @@ def _web_address(repository: str) -> str | None:
         host, path = match["host"], match["path"]
 
     path = path.strip("/").removesuffix(".git")
-    return f"{scheme}://{host}/{path}" if host and path else None
+    if host and path:
+        return f"{scheme}://{host}/{path}"
+
+    return None

@@ -112,7 +112,10 @@ def reads_imports(path: str) -> bool:
 def code_language(path: str) -> str | None:
     """Return the language of a file's code; a component has its script in it."""
     is_page = path.rpartition(".")[2].lower() in _SCRIPTS_IN_PAGES
-    return "typescript" if is_page else language_of(path)
+    if is_page:
+        return "typescript"
+
+    return language_of(path)
 
 
 def _script_in(path: str, text: str) -> tuple[str, str]:
@@ -178,7 +181,10 @@ def all_imports(path: str, text: str) -> Iterator[str]:
 def _modules(names: Sequence[str], language: str) -> Sequence[str]:
     """Return the modules of an import, not what is taken from them: `a` of `from a import b`."""
     is_from = language == "python" and len(names) > 1 and names[1].startswith(f"{names[0]}.")
-    return names[:1] if is_from else names
+    if is_from:
+        return names[:1]
+
+    return names
 
 
 def imports_with_lines(path: str, text: str) -> list[tuple[str, int]] | None:
@@ -326,13 +332,17 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         ) from None
 
     lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
-    sizes = (
-        [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
-    )
+    if text.isascii():
+        sizes = []
+    else:
+        sizes = [0, *accumulate(len(character.encode()) for character in text)]
 
     def offset(line: int, column: int) -> int:  # the parser counts bytes
         start = lines[line - 1]
-        return bisect_left(sizes, sizes[start] + column) if sizes else start + column
+        if sizes:
+            return bisect_left(sizes, sizes[start] + column)
+
+        return start + column
 
     folders = posixpath.dirname(path).split("/")
     nodes: list[ast.AST] = [tree]
@@ -388,7 +398,10 @@ def _imported_by_call(call: ast.Call, folders: Sequence[str]) -> str:
     inner = module.lstrip(".")
     level = len(module) - len(inner)
     if not level:
-        return module if module.replace(".", "").isidentifier() else ""
+        if module.replace(".", "").isidentifier():
+            return module
+
+        return ""
     if len(texts) > 1:
         package = texts[1].split(".")
         return ".".join((*package[: len(package) - level + 1], inner))
@@ -399,7 +412,10 @@ def _imported_by_call(call: ast.Call, folders: Sequence[str]) -> str:
 def _without_registry(name: str) -> str:
     """Return the name of a package without where it comes from: `npm:lodash@4/fp`."""
     plain, number = _REGISTRY.subn("", name)
-    return _VERSION.sub("", plain, count=1) if number else name
+    if number:
+        return _VERSION.sub("", plain, count=1)
+
+    return name
 
 
 def _script_names(path: str, statement: str) -> list[str]:

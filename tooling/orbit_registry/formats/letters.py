@@ -49,4 +49,7 @@ def as_seen(text: str) -> str:
 def _in_latin(match: re.Match[str]) -> str:
     word = match[0]
     is_mixed = not word.isascii() and _LATIN.search(word)
-    return word.translate(_LOOK_ALIKE) if is_mixed else word
+    if is_mixed:
+        return word.translate(_LOOK_ALIKE)
+
+    return word

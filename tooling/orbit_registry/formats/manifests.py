@@ -510,7 +510,10 @@ def _alias(row: _Row, value: object) -> Any:
         return value.get(row.get("package"))
 
     alias = re.match(row["alias"], value) if "alias" in row and isinstance(value, str) else None
-    return alias[1] if alias else None
+    if alias:
+        return alias[1]
+
+    return None
 
 
 _PLACES = ("git", "url", "path", "github", "file")
@@ -526,7 +529,10 @@ def _addresses(value: object) -> Iterator[object]:
 
 
 def _spelled(row: _Row, name: str) -> str:
-    return json.dumps(name, ensure_ascii=False) if row["parser"] == "json" else name
+    if row["parser"] == "json":
+        return json.dumps(name, ensure_ascii=False)
+
+    return name
 
 
 def _by_regex(row: _Row) -> Callable[[str], _Names]:

@@ -178,7 +178,10 @@ def read_with(reader: Callable[[str], Document]) -> Iterator[None]:
 def parse_markdown(text: str) -> Document:
     """Read the structure of `text`; never fails."""
     reader = _reader.get()
-    return reader(text) if reader else _structure(text)
+    if reader:
+        return reader(text)
+
+    return _structure(text)
 
 
 @lru_cache(maxsize=4096)

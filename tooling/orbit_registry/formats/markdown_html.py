@@ -156,7 +156,10 @@ class ReadText:
         beyond = bisect_left(self.blocks, last, key=lambda block: block.first)
         blocks = self.blocks[first_block:beyond]
         is_cut = any(block.first < first or block.last > last for block in blocks)
-        return None if is_cut else (*blocks, *self.notes)
+        if is_cut:
+            return None
+
+        return (*blocks, *self.notes)
 
 
 def render_html(text: str, fence: Fence) -> tuple[str, bool]:
@@ -391,10 +394,16 @@ def _raw_html(raw: re.Match[str], source: str) -> str:
     tag = raw["tag"]
     if not _is_rendered(raw, source):
         is_dropped = tag in _DROPPED and _is_whole(_DROPPED[tag], source)
-        return "" if is_dropped else escape(raw[0])
+        if is_dropped:
+            return ""
+
+        return escape(raw[0])
 
     if tag is None:
-        return " " if len(raw[0]) > _LONGEST_HIDDEN or "\n" in raw[0] else ""
+        if len(raw[0]) > _LONGEST_HIDDEN or "\n" in raw[0]:
+            return " "
+
+        return ""
     if raw["over"]:
         return f"</{tag}>"
 

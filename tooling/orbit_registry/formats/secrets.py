@@ -431,7 +431,10 @@ def _is_random(value: str, *, quoted: bool = True) -> bool:
         return has_all and len(value) >= _LEAST_OF_PARTS
 
     has_both = re.search(r"[0-9]", value) is not None and re.search(r"[A-Za-z]", value) is not None
-    return has_both if quoted else has_all
+    if quoted:
+        return has_both
+
+    return has_all
 
 
 _LEAST_OF_PARTS = 10
@@ -469,7 +472,10 @@ def _end_of_key(text: str, start: int) -> int:
         return len(text)
 
     closing = text.find("-----", end + 9)
-    return closing + 5 if closing >= 0 else len(text)
+    if closing >= 0:
+        return closing + 5
+
+    return len(text)
 
 
 _ESCAPES = ((r"\"", '"'), (r"\n", "\n"), (r"\r", "\r"), (r"\t", "\t"), (r"\\", "\\"))

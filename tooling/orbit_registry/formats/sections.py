@@ -56,9 +56,15 @@ def _level(line: re.Match[str]) -> int:
         return len(line["mark"])
 
     if line["rule"]:
-        return 1 if line["rule"].startswith("=") else 2
+        if line["rule"].startswith("="):
+            return 1
 
-    return ITEM if line["item"] else RUN_IN
+        return 2
+
+    if line["item"]:
+        return ITEM
+
+    return RUN_IN
 
 
 def _name(line: re.Match[str]) -> str:

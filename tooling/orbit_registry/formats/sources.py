@@ -130,7 +130,10 @@ def is_source(path: str) -> bool | None:
     if not stem or not dot or extension not in _EXTENSIONS:
         if _NAMES.fullmatch(name):
             return True
-        return None if not dot else False
+        if not dot:
+            return None
+
+        return False
 
     if extension in ("js", "mjs", "css") and _SMALL.search(name):
         return False

@@ -194,7 +194,10 @@ def comments_and_strings(path: str, text: str) -> Iterator[tuple[int, int, str]]
 def part_at(spans: Sequence[tuple[int, int, str]], offset: int) -> str:
     """Return whether an offset is in a `comment` or a `string`; empty for code."""
     number = bisect_right(spans, offset, key=lambda span: span[0]) - 1
-    return spans[number][2] if number >= 0 and offset < spans[number][1] else ""
+    if number >= 0 and offset < spans[number][1]:
+        return spans[number][2]
+
+    return ""
 
 
 @lru_cache(maxsize=2)  # asked for each match in a file
@@ -208,7 +211,10 @@ def _opening(syntax: str, text: str, start: int) -> str:
     if text[start] == "`" and syntax in ("javascript", "typescript", "tsx"):
         return "${"
     is_format = syntax == "python" and _FORMAT_PREFIX.search(text, max(start - 3, 0), start)
-    return "{" if is_format else ""
+    if is_format:
+        return "{"
+
+    return ""
 
 
 def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tuple[int, int, str]]:

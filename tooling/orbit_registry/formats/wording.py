@@ -48,7 +48,10 @@ def plain(text: str) -> str:
 def without_citations(text: str) -> str:
     """Return a text without the records that it cites in brackets: ` (L-7k3fq, ADR-0007)`."""
     # Few texts have one, and a search that begins with blanks stops at each of them.
-    return _CITATION.sub("", text) if _HAS_CITATION.search(text) else text
+    if _HAS_CITATION.search(text):
+        return _CITATION.sub("", text)
+
+    return text
 
 
 @lru_cache(maxsize=4096)  # two checks ask about the same texts
@@ -119,7 +122,10 @@ def signs_of(text: str) -> tuple[str, ...]:
 
 
 def _spelled(match: re.Match[str]) -> str:
-    return f"{match[1]}plus" if match[2] == "++" else f"{match[1]}sharp"
+    if match[2] == "++":
+        return f"{match[1]}plus"
+
+    return f"{match[1]}sharp"
 
 
 _WORD = re.compile(
@@ -276,7 +282,10 @@ class Words:
 
 def _refusal_in(words: Sequence[str]) -> str:
     verb = next((word for word in words if word not in _BEFORE_A_VERB), "")
-    return verb if verb in _REFUSING else ""
+    if verb in _REFUSING:
+        return verb
+
+    return ""
 
 
 def _denied_in(words: Sequence[str], refusal: str) -> Iterator[str]:

@@ -194,7 +194,10 @@ def scalar_text(value: object, indent: int = 0) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+
+        return "false"
     if isinstance(value, int):
         return json.dumps(value)
 

@@ -299,4 +299,7 @@ def _line_start(text: str, offset: int) -> int:
 
 def _after_line(text: str, offset: int) -> int:
     end = text.find("\n", offset)
-    return len(text) if end < 0 else end + 1
+    if end < 0:
+        return len(text)
+
+    return end + 1

@@ -72,7 +72,10 @@ class _Reader:
         if isinstance(node, SequenceNode):
             return [self.value(inner, depth + 1) for inner in node.value]
 
-        return _scalar(node) if isinstance(node, ScalarNode) else None
+        if isinstance(node, ScalarNode):
+            return _scalar(node)
+
+        return None
 
     def _mapping(self, node: MappingNode, depth: int) -> dict[object, object]:
         values: dict[object, object] = {}
@@ -105,11 +108,17 @@ def _scalar(node: ScalarNode) -> object:
         return _integer(text, node)
     if _FLOAT.fullmatch(text):
         number = float(text)
-        return number if math.isfinite(number) else text
+        if math.isfinite(number):
+            return number
+
+        return text
 
     endless = _ENDLESS.fullmatch(text)
     if endless is not None:
-        return math.nan if endless[1] is None else float(f"{endless[1]}inf")
+        if endless[1] is None:
+            return math.nan
+
+        return float(f"{endless[1]}inf")
 
     return text
 

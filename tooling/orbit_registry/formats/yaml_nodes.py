@@ -132,7 +132,10 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
         return error.problem.position or Position(1)
 
     marked, _ = _follow(node, pointer)
-    return _start_of(marked) if marked is not None else Position(1)
+    if marked is not None:
+        return _start_of(marked)
+
+    return Position(1)
 
 
 def _start_of(node: Node | tokens.Token | events.Event) -> Position:
@@ -332,7 +335,10 @@ def _explain_first_sign(text: str, position: Position) -> Problem:
 
 def _last_document(text: str, _: str) -> Position:
     marks = [match.start() for match in re.finditer(r"(?m)^---(?=\s|$)", text)]
-    return position_at(text, marks[-1]) if marks else Position(1)
+    if marks:
+        return position_at(text, marks[-1])
+
+    return Position(1)
 
 
 def _byte_position(text: str, message: str) -> Position:
@@ -351,7 +357,10 @@ def _first_collection_key(text: str, _: str) -> Position:
 
 def _stated_position(_: str, message: str) -> Position:
     match = _PLACE.search(message)
-    return Position(int(match[1]), int(match[2])) if match else Position(1)
+    if match:
+        return Position(int(match[1]), int(match[2]))
+
+    return Position(1)
 
 
 def _top(_text: str, _message: str) -> Position:

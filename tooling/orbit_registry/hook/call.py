@@ -159,7 +159,10 @@ def _path_from_uri(uri: str) -> str:
             content += b"%" + part.encode("utf-8", "surrogatepass")
 
     path = content.decode("utf-8", "surrogateescape")
-    return path[1:] if path[2:3] == ":" else path
+    if path[2:3] == ":":
+        return path[1:]
+
+    return path
 
 
 PATCH = "*** Begin Patch"
@@ -257,7 +260,10 @@ def ends_of(text: str, longest: int) -> "tuple[str, ...]":
     or after what was pasted.
     """
     half = longest // 2
-    return (text,) if len(text) <= longest else (text[:half], text[-half:])
+    if len(text) <= longest:
+        return (text,)
+
+    return (text[:half], text[-half:])
 
 
 def path_words(text: str) -> list[str]:

@@ -231,7 +231,10 @@ class Scanner:
 
         value = self.variables.get(name, value)
         words = value.split()
-        return f"{{{','.join(words)}}}" if len(words) > 1 and not is_quoted else value
+        if len(words) > 1 and not is_quoted:
+            return f"{{{','.join(words)}}}"
+
+        return value
 
     def _substituted(self, command: str) -> str:
         normalized = " ".join(command.split())
@@ -239,7 +242,10 @@ class Scanner:
             return "."
 
         self.inner.append(command)
-        return PROJECT if normalized == "git rev-parse --show-toplevel" else UNKNOWN
+        if normalized == "git rev-parse --show-toplevel":
+            return PROJECT
+
+        return UNKNOWN
 
     def _redirection(self, character: str) -> None:
         text, start = self.text, self.at

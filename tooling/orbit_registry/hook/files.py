@@ -24,7 +24,10 @@ def status_of(path: str) -> "stat_result | None":
 def stamp(path: str) -> str:
     """Return a file's modification time, size and inode; "-" if it is missing."""
     state = status_of(path)
-    return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
+    if state is None:
+        return "-"
+
+    return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
 
 
 def is_folder(path: str) -> bool:
@@ -52,7 +55,10 @@ def git_folder(top: str) -> str:
     if not git.startswith("/"):
         git = f"{top}/{git}"
 
-    return git if status_of(f"{git}/HEAD") is not None else ""
+    if status_of(f"{git}/HEAD") is not None:
+        return git
+
+    return ""
 
 
 def content_of(path: str, most: int) -> bytes:

@@ -187,7 +187,10 @@ def _line(row: "Row", word: str, say: str) -> str:
         f"to challenge it, write `orbit: allow {record_id} because …` there, or propose an ADR "
         f"that {verb} {record_id}"
     )
-    return f"{line}\n{more}" if more else line
+    if more:
+        return f"{line}\n{more}"
+
+    return line
 
 
 def _covers(index: "Index", globs: "Iterable[str]", file: str) -> bool:

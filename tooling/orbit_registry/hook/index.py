@@ -322,7 +322,10 @@ class Index:
     def _indexed_glob(self, row: Row, hit: int) -> str:
         globs = row.words(GLOBS)
         position = hit & (WIDE - 1)
-        return globs[position] if position < len(globs) else ""
+        if position < len(globs):
+            return globs[position]
+
+        return ""
 
     def excluding(self, row: Row, path: str) -> str | None:
         """Return the glob of a record that excludes a path."""

@@ -67,18 +67,27 @@ def real_path(path: str) -> str:
 
 def _target(path: str) -> str:
     try:
-        return readlink(path) if lstat(path).st_mode & KIND == LINK else ""
+        if lstat(path).st_mode & KIND == LINK:
+            return readlink(path)
+
+        return ""
     except (OSError, ValueError):
         return ""
 
 
 def _absolute(folder: str, text: str) -> str:
     path = in_project("", folder, text)
-    return "" if path is None else f"/{path}"
+    if path is None:
+        return ""
+
+    return f"/{path}"
 
 
 def _below(folder: str, path: str) -> str:
-    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else ""
+    if path.startswith(f"{folder}/"):
+        return path[len(folder) + 1 :]
+
+    return ""
 
 
 def _in_work_tree(root: str, path: str) -> str:
@@ -102,4 +111,7 @@ def _git_of(top: str) -> str:
 
     git = real_path(git)
     common, is_tree, _ = git.rpartition("/worktrees/")
-    return common if is_tree else git
+    if is_tree:
+        return common
+
+    return git

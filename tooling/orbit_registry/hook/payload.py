@@ -74,7 +74,10 @@ def to_json(value: "JsonValue") -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+
+        return "false"
     if isinstance(value, (int, float)):
         return str(value)
 

@@ -47,7 +47,10 @@ def project_root(start: str) -> str | None:
 
             config = status_of(f"{folder}/.orbit/config.yaml")
             is_project = config is not None and config.st_mode & KIND == FILE
-            return folder if is_project else None
+            if is_project:
+                return folder
+
+            return None
 
         if status_of(f"{folder}/.git") is not None:
             return None
@@ -165,7 +168,10 @@ def record_in(path: str) -> str:
     if kind in ("state", "kinds") or "-" not in record_id or len(record_id) > 64:
         return ""
 
-    return f"{source}:{record_id}" if source else record_id
+    if source:
+        return f"{source}:{record_id}"
+
+    return record_id
 
 
 def pending_count(root: str) -> int:

@@ -115,7 +115,10 @@ def name_of(word: str) -> str:
         name = stem
 
     is_python = name.startswith("python") and not name[6:].strip("0123456789.")
-    return "python" if name == "py" or is_python else name
+    if name == "py" or is_python:
+        return "python"
+
+    return name
 
 
 def program_at(words: "Sequence[str]") -> int:

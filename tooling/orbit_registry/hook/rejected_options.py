@@ -170,7 +170,10 @@ def names_in(path: str, text: str) -> "Iterator[str]":
 
 def _quoted(line: str) -> list[str]:
     parts = line.replace("'", '"').replace("`", '"').split('"')
-    return parts[1::2] if len(parts) > 2 else []
+    if len(parts) > 2:
+        return parts[1::2]
+
+    return []
 
 
 def _start(text: str) -> str:
@@ -180,7 +183,10 @@ def _start(text: str) -> str:
         end += 1
 
     is_whole = end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,")
-    return text[:end].rstrip(".:") if is_whole else ""
+    if is_whole:
+        return text[:end].rstrip(".:")
+
+    return ""
 
 
 def _imported(line: str) -> "Iterable[str]":
@@ -193,7 +199,10 @@ def _imported(line: str) -> "Iterable[str]":
 
     # In a block of Go, or the end of an import over several lines.
     if line[:1] in '"`})' and line[-1:] in "\"`;'":
-        return _quoted(line) if " from " in line or " " not in line else ()
+        if " from " in line or " " not in line:
+            return _quoted(line)
+
+        return ()
 
     # In such a block, with an alias.
     if line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]:
@@ -264,7 +273,10 @@ def _listed(line: str) -> "Iterable[str]":
 
 def _keyed(line: str) -> "Iterable[str]":
     key, colon, value = line.partition(":")
-    return (_start(key),) if colon and value.strip()[:1] in _VERSION | {""} else ()
+    if colon and value.strip()[:1] in _VERSION | {""}:
+        return (_start(key),)
+
+    return ()
 
 
 _DECLARED = {

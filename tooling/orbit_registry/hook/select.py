@@ -156,7 +156,10 @@ def _in_session(
 
 
 def _glob(index: "Index", row: "Row", at: str) -> str:
-    return index.glob_of(row, int(at)) if at else ""
+    if at:
+        return index.glob_of(row, int(at))
+
+    return ""
 
 
 def _note(session_log: "SessionLog", selection: Selection) -> None:
@@ -532,7 +535,10 @@ def _pointer_line(row: "Row", now: float) -> str:
         return f"{first} (enforced by {', '.join(row.words(fields.ENFORCED))})"
 
     cause = row.doubt(now)
-    return f"- [{row.id}] may be out of date ({cause}): {path}" if cause else ""
+    if cause:
+        return f"- [{row.id}] may be out of date ({cause}): {path}"
+
+    return ""
 
 
 def bar_reason(row: "Row", now: float, project: str) -> str:
@@ -573,7 +579,10 @@ def _drop_reason(
     if gate == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
         return "rule"
 
-    return "stale" if procedural and row.doubt(context.now) else ""
+    if procedural and row.doubt(context.now):
+        return "stale"
+
+    return ""
 
 
 def _audience_reason(row: "Row", context: Context) -> str:
@@ -654,7 +663,10 @@ def standing_reason(row: "Row", now: float) -> str:
         return "stale"
 
     phase = row.values[fields.PHASE]
-    return "" if phase == "live" else phase
+    if phase == "live":
+        return ""
+
+    return phase
 
 
 MIN_CHARACTERS = 4
@@ -672,7 +684,10 @@ def folded(text: str) -> str:
 def compiled_pattern(pattern: str) -> str:
     """Return a pattern as the index holds it; empty if it is too short."""
     text = folded(pattern).strip("* ")
-    return text if sum(character not in "* " for character in text) >= MIN_CHARACTERS else ""
+    if sum(character not in "* " for character in text) >= MIN_CHARACTERS:
+        return text
+
+    return ""
 
 
 def contains_pattern(pattern: str, text: str) -> bool:

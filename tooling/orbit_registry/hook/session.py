@@ -313,7 +313,10 @@ class _Budget:
         if row.flags & PROCEDURAL:
             room = min(room, self._procedural)
 
-        return "token cap" if cost > room else ""
+        if cost > room:
+            return "token cap"
+
+        return ""
 
     def spend(self, row: "Row", cost: int) -> None:
         """Take the share of a record that is shown."""

@@ -398,7 +398,10 @@ def _argument_paths(name: str, word: str) -> list[str]:
     if name in ("scp", "rsync"):
         return []
 
-    return [tail] if name == "git" else [head, tail]
+    if name == "git":
+        return [tail]
+
+    return [head, tail]
 
 
 def _is_assignment(word: str) -> bool:
@@ -413,7 +416,10 @@ def _is_absolute(word: str) -> bool:
 def _known_part(word: str) -> str:
     """Return the folder of a word before its first unknown part, or the whole word."""
     known, unknown, _ = word.partition(UNKNOWN)
-    return known[: known.rfind("/") + 1] if unknown else word
+    if unknown:
+        return known[: known.rfind("/") + 1]
+
+    return word
 
 
 def _expand_braces(word: str) -> list[str]:

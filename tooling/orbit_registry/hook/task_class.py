@@ -240,7 +240,10 @@ _OPEN = frozenset(("what", "what's", "why", "how", "which", "who", "when"))
 
 def _first(text: str) -> str:
     match = _WORD.match(text)
-    return match[0] if match is not None else ""
+    if match is not None:
+        return match[0]
+
+    return ""
 
 
 def _weigh_question(part: str, text: str, start: str, name: str, evidence: "_Evidence") -> None:
@@ -292,7 +295,10 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
         if point:
             ending = point.rpartition(".")[2].lower()
             is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
-            return ("", _CODE_POINTER) if is_prose else (_CODE_POINTER, "")
+            if is_prose:
+                return ("", _CODE_POINTER)
+
+            return (_CODE_POINTER, "")
 
         if word in prose_nouns or _code(word):
             for following in raw_words[index + 1 :]:
@@ -300,7 +306,10 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
                 if raw[-1:] in _MARKS or not (name in prose_nouns or _code(name)):
                     break
                 raw, word = following, name
-            return ("", word) if word in prose_nouns else (_code(word), "")
+            if word in prose_nouns:
+                return ("", word)
+
+            return (_code(word), "")
 
     return "", ""
 

@@ -229,7 +229,10 @@ def _below(pattern: str) -> str:
     if positions:
         return pattern[: pattern.rfind("/", 0, min(positions)) + 1]
 
-    return pattern if "/" in pattern else ""
+    if "/" in pattern:
+        return pattern
+
+    return ""
 
 
 LONGEST_FILE = 400_000  # characters of a text that are read
@@ -284,7 +287,10 @@ def _replaced(file: str, new: str) -> str:
     An event after the write finds the new text there.
     """
     current = readable_content(file, LONGEST_FILE).decode("utf-8", "replace")
-    return "" if current == new else current
+    if current == new:
+        return ""
+
+    return current
 
 
 def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":

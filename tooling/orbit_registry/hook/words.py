@@ -95,7 +95,10 @@ def words_of(piece: str, whole: bool = False) -> list[str]:
     """Return the words of a run of letters, digits, marks and underscores."""
     if piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower()):
         lower = piece[:LONGEST_WORD].lower()  # most pieces are one plain word
-        return [] if lower in STOP_WORDS else [lower]
+        if lower in STOP_WORDS:
+            return []
+
+        return [lower]
 
     parts = [part for part in piece.split("_") if part]
     every = [*chain.from_iterable([split_word(part, frozenset()) for part in parts])]
@@ -182,7 +185,10 @@ def _run(word: str, start: int, is_alike: "Callable[[str], bool]") -> int:
     while end < len(word) and is_alike(word[end]):
         end += 1
 
-    return end if end > start else 0
+    if end > start:
+        return end
+
+    return 0
 
 
 def _parts(word: str) -> list[str]:

@@ -49,7 +49,10 @@ class Contrast:
     @property
     def sentence_end(self) -> str:
         """The contrast as it follows what two texts have in common."""
-        return f"; but {self}" if self.alone else f"; {self}"
+        if self.alone:
+            return f"; but {self}"
+
+        return f"; {self}"
 
     def __str__(self) -> str:
         if not self.first or not self.second:

@@ -45,7 +45,10 @@ class Wording:
     def plain(self) -> str:
         """A hash of the text without form, and of the signs that tell texts apart."""
         text = " ".join((normalised(self.text), *signs_of(self.text))).strip()
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
+        if text:
+            return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+        return ""
 
     @cached_property
     def plain_body(self) -> str:
@@ -263,4 +266,7 @@ def _is_near(new: Wording, existing: Wording) -> bool:
 def _stem(word: str) -> str:
     stem = _ENDING.sub("", word)
     # `notes` are no `not`.
-    return word if len(stem) < _SHORTEST_STEM or stem in NEGATIONS else stem
+    if len(stem) < _SHORTEST_STEM or stem in NEGATIONS:
+        return word
+
+    return stem

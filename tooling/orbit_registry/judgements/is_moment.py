@@ -23,7 +23,10 @@ def is_moment(text: str) -> bool:
 
 def is_date(text: str) -> bool:
     """Say whether a text is a month, a day or a moment that the calendar has."""
-    return is_iso_date(text) if _DAY.fullmatch(text) else is_moment(text)
+    if _DAY.fullmatch(text):
+        return is_iso_date(text)
+
+    return is_moment(text)
 
 
 def is_review_day(text: str) -> bool:

@@ -180,7 +180,10 @@ def _is_gone(trace: Trace) -> bool:
 
 
 def _weight(trace: Trace) -> int:
-    return _NEW[trace.kind] if trace.is_new else _OLD.get(trace.kind, 0)
+    if trace.is_new:
+        return _NEW[trace.kind]
+
+    return _OLD.get(trace.kind, 0)
 
 
 def _telling_of_proposed(traces: Sequence[Trace], evidence: Evidence) -> list[Trace]:

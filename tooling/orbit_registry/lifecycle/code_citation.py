@@ -52,11 +52,17 @@ def judge_record(
     if citation.is_history or _MIGRATION.search(citation.path):
         return None
     if record.is_rejected:
-        return None if citation.is_denial else Verdict.REJECTED
+        if citation.is_denial:
+            return None
+
+        return Verdict.REJECTED
     if record.status.name != SUPERSEDED:
         return None
 
-    return None if not near.isdisjoint(records.replacements(record)) else Verdict.REPLACED
+    if not near.isdisjoint(records.replacements(record)):
+        return None
+
+    return Verdict.REPLACED
 
 
 def shows_made_up_names(path: str) -> bool:

@@ -94,13 +94,19 @@ class History:
     @property
     def start(self) -> float:
         """When the first commit was made."""
-        return self._oldest_first[0].at if self.commits else 0.0
+        if self.commits:
+            return self._oldest_first[0].at
+
+        return 0.0
 
     def before(self, moment: float) -> PastCommit | None:
         """Return the last commit up to a moment."""
         commits = self._oldest_first
         position = bisect_right(commits, moment, key=lambda commit: commit.at)
-        return commits[position - 1] if position else None
+        if position:
+            return commits[position - 1]
+
+        return None
 
     def is_there(self, path: str) -> bool:
         """Say whether a file is there, moves followed; unknown counts as there."""
@@ -116,7 +122,10 @@ class History:
 
     def born_at(self, path: str) -> int | None:
         """Return when a file came; None where that is unknown."""
-        return None if self.born is None else self.born.get(path)
+        if self.born is None:
+            return None
+
+        return self.born.get(path)
 
 
 def is_code(path: str) -> bool:

@@ -112,7 +112,10 @@ def _step(
 def _signs_now(workspace: Workspace, path: str) -> Sequence[Sign]:
     file = workspace.root / path
     if not file.is_file() or not has_text(path):
-        return signs_in(path) if file.is_file() else ()
+        if file.is_file():
+            return signs_in(path)
+
+        return ()
 
     try:
         content = read_bytes(inside(workspace.root, path), limit=LONGEST_FILE)
@@ -134,4 +137,7 @@ def _read(git: Git, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], S
 
 
 def _text(content: bytes) -> str:
-    return "" if b"\0" in content else content.decode("utf-8-sig", "replace")
+    if b"\0" in content:
+        return ""
+
+    return content.decode("utf-8-sig", "replace")

@@ -122,7 +122,10 @@ def _answered_at(record: Record) -> datetime | None:
 def _end(record: Record) -> str:
     """Return the day of `freshness.expires_at`: a decision does not end, it is looked at again."""
     end = freshness_time(record, "expires_at")
-    return "" if end is None else f"{end.date()}"
+    if end is None:
+        return ""
+
+    return f"{end.date()}"
 
 
 def last_look(record: Record) -> datetime | None:
@@ -167,16 +170,25 @@ def _fulfilled_by(condition: Condition, change: Change, facts: Facts) -> str:
     """Return in words how a commit fulfils a condition; empty if it does not."""
     if condition.kind == "words":
         is_said = _says(condition.value, change.message)
-        return f"a commit says `{condition.value}`" if is_said else ""
+        if is_said:
+            return f"a commit says `{condition.value}`"
+
+        return ""
 
     if condition.kind == "uses":
         importers = facts.importers.get(condition.value, ())
         file = next((file for file in change.files if file in importers), None)
-        return f"{file} uses `{condition.value}`" if file else ""
+        if file:
+            return f"{file} uses `{condition.value}`"
+
+        return ""
 
     present = facts.files.intersection(change.files)
     file = next(_matching(condition.value, sorted(present)), None)
-    return f"{file} came or changed" if file else ""
+    if file:
+        return f"{file} came or changed"
+
+    return ""
 
 
 def _sign_without_history(
@@ -189,11 +201,17 @@ def _sign_without_history(
     day = looked_at(record).astimezone(UTC).date()
     if condition.kind == "path":
         file = next(_matching(condition.value, sorted(facts.files)), None)
-        return (day, f"{file} is there") if file else None
+        if file:
+            return (day, f"{file} is there")
+
+        return None
 
     file = next(iter(facts.importers.get(condition.value, ())), None)
     is_used = condition.kind == "uses" and file
-    return (day, f"{file} uses `{condition.value}`") if is_used else None
+    if is_used:
+        return (day, f"{file} uses `{condition.value}`")
+
+    return None
 
 
 def _matching(text: str, files: Iterable[str]) -> Iterator[str]:

@@ -208,7 +208,10 @@ def _image(written: str) -> str:
         name = tail
 
     name = name.removeprefix("library/").partition(":")[0]
-    return name if re.fullmatch(r"[\w./-]*\w", name) else ""
+    if re.fullmatch(r"[\w./-]*\w", name):
+        return name
+
+    return ""
 
 
 def _permissions(path: str, text: str) -> Iterator[Sign]:
@@ -245,7 +248,10 @@ def _mappings(value: object) -> Iterator[dict[str, Any]]:
 
 def _line_of(text: str, word: str) -> int:
     start = text.find(word)
-    return 0 if start < 0 else text.count("\n", 0, start) + 1
+    if start < 0:
+        return 0
+
+    return text.count("\n", 0, start) + 1
 
 
 @cache

@@ -234,7 +234,10 @@ def _touch(record: Record, around: _Surroundings) -> Touch | None:
     score = likeness.score + _BY_OPTION * bool(options)
     score += _BY_USES * bool(uses) + _BY_PATHS * bool(paths)
     # Likeness that no word can name is a chance of numbers.
-    return Touch(record, score, tuple(reasons)) if reasons else None
+    if reasons:
+        return Touch(record, score, tuple(reasons))
+
+    return None
 
 
 def _likenesses(
@@ -307,7 +310,10 @@ def _shared_words(own: Text, terms: Sequence[str]) -> list[str]:
                 forms.setdefault(stem(word), word if len(parts) == 1 else name)
 
     shown = list(dict.fromkeys(forms[term] for term in terms if term in forms))[:_SHOWN]
-    return [f"both are about {listed(shown, _SHOWN)}"] if shown else []
+    if shown:
+        return [f"both are about {listed(shown, _SHOWN)}"]
+
+    return []
 
 
 def _common_paths(globs: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -323,7 +329,10 @@ def _common_paths(globs: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _narrower(glob: str, other: str) -> str:
     if glob == other:
-        return glob if not glob.startswith("!") else ""
+        if not glob.startswith("!"):
+            return glob
+
+        return ""
 
     folder, of_other = literal_start(glob), literal_start(other)
     if of_other and f"{folder}/".startswith(f"{of_other}/") and _is_whole(other):

@@ -109,7 +109,10 @@ class Candidate:
         first = self.signs[0]
         where = f"{first.path}:{first.line}" if first.line else first.path
         others = len({sign.path for sign in self.signs}) - 1
-        return f"{where} and {others} more" if others else where
+        if others:
+            return f"{where} and {others} more"
+
+        return where
 
     @property
     def title(self) -> str:
@@ -169,7 +172,10 @@ def unwritten(
     The records have their prose; those that are closed explain nothing.
     """
     news = added(before, after)
-    return shortlist(candidates(unexplained(news, records))) if news else []
+    if news:
+        return shortlist(candidates(unexplained(news, records)))
+
+    return []
 
 
 def shortlist(rows: Sequence[Candidate]) -> list[Candidate]:
@@ -216,7 +222,10 @@ def name_of(sign: Sign) -> str:
 def weight_of(sign: Sign) -> int:
     """Return how strong a sign is."""
     weight = subject_of(sign).weight or _WEIGHTS[sign.kind]
-    return weight - 2 if sign.group else weight
+    if sign.group:
+        return weight - 2
+
+    return weight
 
 
 def is_named(sign: Sign, text: str) -> bool:
@@ -319,7 +328,10 @@ def family_of(name: str) -> str:
         return f"{scope}/{below[0]}"
 
     first = re.split(r"[-.]", name, maxsplit=1)[0]
-    return name if len(first) < 4 or is_common_word(first) else first
+    if len(first) < 4 or is_common_word(first):
+        return name
+
+    return first
 
 
 def key_of(sign: Sign) -> tuple[SignKind, str]:

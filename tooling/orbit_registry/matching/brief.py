@@ -121,7 +121,10 @@ class Brief:
     def text(self) -> str:
         """Return the brief as part of a prompt; empty without records."""
         block = render(self.selection)
-        return f"{HEADING}\n\n{block}" if block else ""
+        if block:
+            return f"{HEADING}\n\n{block}"
+
+        return ""
 
     def why_empty(self, waiting: int = 0) -> str:
         """Return why no record is in the brief, in one line; `waiting` are the project's records

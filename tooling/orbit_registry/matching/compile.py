@@ -273,7 +273,10 @@ def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
 
 def _scope(part: Part) -> Scope:
     globs = part.row[fields.GLOBS]
-    return tuple(map(plain_glob, globs.split(LIST))) if globs else ()
+    if globs:
+        return tuple(map(plain_glob, globs.split(LIST)))
+
+    return ()
 
 
 def category_of(record: Record) -> str:
@@ -282,11 +285,17 @@ def category_of(record: Record) -> str:
     if category is not None:
         return category
     default = record.kind.schema.document["properties"].get("category", {}).get("default")
-    return default if isinstance(default, str) else ""
+    if isinstance(default, str):
+        return default
+
+    return ""
 
 
 def _number(value: int | None) -> str:
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+
+    return str(value)
 
 
 def _word(text: str) -> str:

@@ -100,7 +100,10 @@ class Verdict:
             return f"imports {self.uses}"
         if self.cited:
             name = "it" if self.cited == self.row.id else self.cited
-            return f"cites {name} at line {self.line}" if self.line else f"cited {name}"
+            if self.line:
+                return f"cites {name} at line {self.line}"
+
+            return f"cited {name}"
 
         return self.glob or f"link with {self.link}"
 
@@ -264,7 +267,10 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
     if row.number >= index.pushed:
         if not is_live:
             return "not live"
-        return "overridden" if is_personal(row) else "not pushed"
+        if is_personal(row):
+            return "overridden"
+
+        return "not pushed"
 
     reason = bar_reason(row, now, project)
     if reason:
@@ -275,8 +281,14 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
     gate = row.values[fields.GATE]
     is_procedural = row.flags & fields.PROCEDURAL or gate == "procedural"
     if row.doubt(now):
-        return "stale" if is_procedural else "doubted"
+        if is_procedural:
+            return "stale"
+
+        return "doubted"
     if gate == LINKED:
         return "rule"
 
-    return "procedural" if is_procedural else _PUSHED
+    if is_procedural:
+        return "procedural"
+
+    return _PUSHED

@@ -258,18 +258,21 @@ def head_of(row: Row) -> dict[str, object]:
 
 def _updated(row: Row) -> str | None:
     microseconds = row.values[fields.UPDATED_AT]
-    return format_time(EPOCH + timedelta(microseconds=int(microseconds))) if microseconds else None
+    if microseconds:
+        return format_time(EPOCH + timedelta(microseconds=int(microseconds)))
+
+    return None
 
 
 def texts(matches: Sequence[Match]) -> str:
     """Return matches as people read them: the teaser, and below it each way in."""
     lines: list[str] = []
     for entry in matches:
-        state = (
-            ""
-            if entry.row.values[fields.PHASE] == "live"
-            else f"  ({entry.row.values[fields.STATUS]})"
-        )
+        if entry.row.values[fields.PHASE] == "live":
+            state = ""
+        else:
+            state = f"  ({entry.row.values[fields.STATUS]})"
+
         state += f"  (may be out of date: {entry.doubt})" if entry.doubt else ""
         state += f"  (review due since {entry.review_due})" if entry.review_due else ""
         state += (

@@ -180,7 +180,10 @@ def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
                 first = phrase.lstrip(fields.EXACT).partition(" ")[0]
                 uses[f"{reader.OPTIONS}{first}", "", "", phrase].append(number << 32 | position)
 
-    return {**uses, (reader.OPTIONS, "", "", ""): []} if uses else {}
+    if uses:
+        return {**uses, (reader.OPTIONS, "", "", ""): []}
+
+    return {}
 
 
 def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
@@ -407,9 +410,10 @@ def conditions_of(text: str) -> tuple[Condition, ...]:
         return (_condition_of_file(text.removeprefix(SYMBOL).partition("::")[0]),)
 
     glob = parse_glob(text)
-    return (
-        tuple(map(_condition, glob.alternatives, anchors(glob))) if isinstance(glob, Glob) else ()
-    )
+    if isinstance(glob, Glob):
+        return tuple(map(_condition, glob.alternatives, anchors(glob)))
+
+    return ()
 
 
 def _condition_of_file(path: str) -> Condition:
@@ -423,7 +427,10 @@ def plain_glob(text: str) -> str:
         sign, new, _ = text.split(MOVED)
         return f"{sign}{new}"
 
-    return symbol_glob(text.removeprefix(SYMBOL)) if text.startswith(SYMBOL) else text
+    if text.startswith(SYMBOL):
+        return symbol_glob(text.removeprefix(SYMBOL))
+
+    return text
 
 
 def _condition(alternative: Alternative, anchor: Anchor) -> Condition:

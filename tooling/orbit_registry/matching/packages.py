@@ -314,7 +314,13 @@ def _manifest_name(root: Path, path: str) -> str:
 
     if file == "go.mod":
         line = re.search(r"^module\s+(\S+)", text, re.MULTILINE)
-        return "" if line is None else line[1]
+        if line is None:
+            return ""
+
+        return line[1]
 
     name = data.get("name") if isinstance(data, dict) else None
-    return name if isinstance(name, str) else ""
+    if isinstance(name, str):
+        return name
+
+    return ""

@@ -49,4 +49,7 @@ def _led_to(existing: RecordSet, record: Record) -> list[Citation]:
         return [Citation(later.path, record.path) for later in successors if later.status.pushed]
 
     waits = record.phase == "pending" and record.kind.in_document
-    return [Citation(record.path)] if record.status.pushed or waits else []
+    if record.status.pushed or waits:
+        return [Citation(record.path)]
+
+    return []

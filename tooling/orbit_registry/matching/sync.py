@@ -143,7 +143,10 @@ def _trusted_commit(workspace: Workspace) -> str | None:
 def _trust_files(workspace: Workspace) -> list[Path]:
     """Return the files that change when the default branch moves, where that matters."""
     try:
-        return _ref_files(workspace) if _trusted_commit(workspace) is not None else []
+        if _trusted_commit(workspace) is not None:
+            return _ref_files(workspace)
+
+        return []
     except GitError:
         return []
 
@@ -191,9 +194,10 @@ class IndexSync:
     def text(self) -> str:
         """Return the result in a line for people."""
         count = plural(self.records, "record")
-        return (
-            f"Built {self.path.name}: {count}" if self.built else f"Push index unchanged: {count}"
-        )
+        if self.built:
+            return f"Built {self.path.name}: {count}"
+
+        return f"Push index unchanged: {count}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +281,10 @@ def _leftovers(path: Path) -> Iterator[Path]:
 
 
 def _inputs_in(index: Index | NoIndex) -> list[str]:
-    return index.inputs if isinstance(index, Index) else []
+    if isinstance(index, Index):
+        return index.inputs
+
+    return []
 
 
 def index_in_memory(workspace: Workspace) -> Index | NoIndex:
@@ -553,9 +560,11 @@ def stamps_of(workspace: Workspace) -> list[str]:
     git_dir = git_folder(root)
 
     if git_dir is not None:
-        name = (
-            git_dir.relative_to(root).as_posix() if git_dir.is_relative_to(root) else str(git_dir)
-        )
+        if git_dir.is_relative_to(root):
+            name = git_dir.relative_to(root).as_posix()
+        else:
+            name = str(git_dir)
+
         watched.append(f"{name}/HEAD")
         if not uses_another_index():
             watched.append(f"{name}/index")

@@ -27,7 +27,10 @@ def teaser_of(record: Record, has_body: bool) -> str:
     elif has_body or record.prose.strip():
         more = record.path
 
-    return f"{line}{MORE_LINE}{safe(more)}" if more else line
+    if more:
+        return f"{line}{MORE_LINE}{safe(more)}"
+
+    return line
 
 
 def sentence_of(record: Record, prose: str) -> str:

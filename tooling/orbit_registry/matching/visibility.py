@@ -106,7 +106,10 @@ _WORDS = {
 
 
 def _verb(count: int, verb: str) -> str:
-    return f"{verb}s" if count == 1 else verb
+    if count == 1:
+        return f"{verb}s"
+
+    return verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +283,10 @@ class Surroundings:
 
     def with_records(self, drafts: Sequence[Record]) -> Surroundings:
         """Return what they were if some records that are not written yet were there."""
-        return replace(self, records=[*self.records, *drafts]) if drafts else self
+        if drafts:
+            return replace(self, records=[*self.records, *drafts])
+
+        return self
 
     @cached_property
     def set(self) -> RecordSet:

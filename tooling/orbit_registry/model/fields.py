@@ -83,7 +83,10 @@ class Row:
 
     def words(self, field: int) -> list[str]:
         """Return a field that is a list."""
-        return self.values[field].split(LIST) if self.values[field] else []
+        if self.values[field]:
+            return self.values[field].split(LIST)
+
+        return []
 
     def is_expired(self, now: float) -> bool:
         """Say whether the record has expired at `now`, in seconds since 1970."""
@@ -97,4 +100,7 @@ class Row:
     def review_due(self, now: float) -> str:
         """Return since when a review of the record is due; empty if none is."""
         start, _, since = self.values[REVIEW].partition(" ")
-        return since if since and int(start) <= now else ""
+        if since and int(start) <= now:
+            return since
+
+        return ""

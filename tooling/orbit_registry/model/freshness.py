@@ -127,7 +127,10 @@ FRESH = Freshness()
 def freshness_fields(record: Record) -> Mapping[str, object]:
     """Return the `freshness` field of a record, or an empty mapping."""
     value = record.data.get("freshness")
-    return value if isinstance(value, Mapping) else {}
+    if isinstance(value, Mapping):
+        return value
+
+    return {}
 
 
 def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
@@ -177,7 +180,10 @@ def stale_at(record: Record, windows: Windows = WINDOWS) -> datetime | None:
         return None
 
     since = last_reviewed(record)
-    return None if since is None else _days_after(since, days)
+    if since is None:
+        return None
+
+    return _days_after(since, days)
 
 
 def _days_after(since: datetime, days: int) -> datetime | None:

@@ -66,7 +66,10 @@ def sequence_number(record_id: str, prefix: str) -> int | None:
 def as_written_here(name: str) -> str:
     """Return a numbered name with the width that ids have here: `ADR-7` as `ADR-0007`."""
     parts = numbered_name(name)
-    return sequence_id(f"{parts.word}-", parts.number) if parts is not None else name
+    if parts is not None:
+        return sequence_id(f"{parts.word}-", parts.number)
+
+    return name
 
 
 def is_safe_id(record_id: str) -> bool:

@@ -251,7 +251,10 @@ class Record:
         the record lists; where it has no list and is decided, those that its text suggests.
         """
         if "rejected" not in self.data:
-            return () if self.phase == "pending" else self.suggested
+            if self.phase == "pending":
+                return ()
+
+            return self.suggested
 
         options: list[RejectedOption] = []
         for entry in self._maps("rejected"):
@@ -279,7 +282,10 @@ class Record:
                 return Source(f"{self.folder}/{file}")
 
             path = self.text("path")
-            return None if path is None else Source(path)
+            if path is None:
+                return None
+
+            return Source(path)
 
         value = self.data.get("source")
         if not isinstance(value, dict):
@@ -294,7 +300,10 @@ class Record:
     def text(self, name: str) -> str | None:
         """Return a field that is a text; None if absent."""
         value = self.data.get(name)
-        return None if value is None else str(value)
+        if value is None:
+            return None
+
+        return str(value)
 
     @property
     def supersedes(self) -> tuple[str, ...]:

@@ -26,7 +26,10 @@ class Condition:
     value: str
 
     def __str__(self) -> str:
-        return self.value if self.kind == "words" else f"{self.kind}: {self.value}"
+        if self.kind == "words":
+            return self.value
+
+        return f"{self.kind}: {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,10 @@ def _condition(entry: object) -> Condition | None:
     if mark in _MARKS and value:
         return Condition(mark, value.strip("`\"'"))
 
-    return Condition("words", text) if text else None
+    if text:
+        return Condition("words", text)
+
+    return None
 
 
 def meant_condition(entry: object) -> str:
@@ -88,16 +94,25 @@ def meant_condition(entry: object) -> str:
         mark, value = _marked(" ".join(str(entry).split()))
 
     if mark in _MARKS:
-        return "" if value else f"{mark}: {_EXAMPLES[mark]}"
+        if value:
+            return ""
+
+        return f"{mark}: {_EXAMPLES[mark]}"
 
     meant = _mark_near(mark)
-    return f"{meant}: {value or _EXAMPLES[meant]}" if meant else ""
+    if meant:
+        return f"{meant}: {value or _EXAMPLES[meant]}"
+
+    return ""
 
 
 def _marked(text: str) -> tuple[str, str]:
     """Return the mark of a condition and what follows it; no mark where there is no colon."""
     mark, colon, value = text.strip("`\"' ").partition(":")
-    return (mark.strip().lower(), value.strip()) if colon else ("", "")
+    if colon:
+        return (mark.strip().lower(), value.strip())
+
+    return ("", "")
 
 
 def _mark_near(word: str) -> str:
@@ -109,4 +124,7 @@ def _mark_near(word: str) -> str:
 
     is_word = word.isalpha() and word not in _NO_MARKS
     near = get_close_matches(word, _MARKS, n=1, cutoff=_NEAR) if is_word else []
-    return near[0] if near else ""
+    if near:
+        return near[0]
+
+    return ""

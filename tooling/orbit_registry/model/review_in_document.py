@@ -61,7 +61,10 @@ def _undated(raw: str) -> str:
     """Return a value that is no date; empty for a blank and a prompt."""
     is_prompt = any(mark in raw for mark in "{<[") or "yy" in raw.lower()
     is_blank = plain(raw) in word_set("no_value")
-    return "" if is_prompt or is_blank else raw.strip()
+    if is_prompt or is_blank:
+        return ""
+
+    return raw.strip()
 
 
 def _without_blanks(values: Iterable[str]) -> Iterator[str]:

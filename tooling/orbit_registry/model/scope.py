@@ -114,4 +114,7 @@ def version_factor(record_versions: Collection[str], requested: Collection[str])
     if recorded < asked_for:
         return SUBSET
 
-    return PARTIAL if recorded & asked_for else 0.0
+    if recorded & asked_for:
+        return PARTIAL
+
+    return 0.0

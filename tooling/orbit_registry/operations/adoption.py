@@ -343,11 +343,17 @@ def _with_edges(
 
     unresolved = [entry for entry in list_in(data, UNRESOLVED) if _edge_text(entry) not in resolved]
     data.pop(UNRESOLVED, None)
-    return {**data, UNRESOLVED: unresolved} if unresolved else data
+    if unresolved:
+        return {**data, UNRESOLVED: unresolved}
+
+    return data
 
 
 def _edge_text(entry: object) -> str:
-    return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""
+    if isinstance(entry, dict):
+        return f"{entry.get('rel')} {entry.get('to')}"
+
+    return ""
 
 
 def _records_of(workspace: Workspace, changes: Iterable[FileChange]) -> dict[str, Record]:
@@ -362,4 +368,7 @@ def _records_of(workspace: Workspace, changes: Iterable[FileChange]) -> dict[str
 
 
 def _message(error: OrbitError) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message
+    if error.hint:
+        return f"{error.message}; {error.hint}"
+
+    return error.message

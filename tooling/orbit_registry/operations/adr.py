@@ -681,11 +681,17 @@ def _with_body(path: str, document: str, body: str | None) -> str:
 
 def _sections_of(document: str, path: str) -> Sequence[Section]:
     entries = read_document(document, path).entries
-    return entries[0].sections if entries else ()
+    if entries:
+        return entries[0].sections
+
+    return ()
 
 
 def _start_of_prose(sections: Iterable[Section], lines: Sequence[str]) -> int:
     """Return the number of the line at which the reasons of a decision begin."""
     prose = (section for section in sections if section.key not in _FACT_SECTIONS)
     first = next(prose, None)
-    return len(lines) if first is None else first.position.line - 1
+    if first is None:
+        return len(lines)
+
+    return first.position.line - 1

@@ -82,7 +82,10 @@ def _text(root: Path, name: str) -> str:
 
 def _data(name: str, text: str) -> object:
     try:
-        return tomllib.loads(text) if name.endswith(".toml") else yaml.load(text)
+        if name.endswith(".toml"):
+            return tomllib.loads(text)
+
+        return yaml.load(text)
     except (tomllib.TOMLDecodeError, YamlProblemError, RecursionError):
         return None
 

@@ -81,7 +81,10 @@ def _decision_in(entry: Path) -> str | None:
         return next(
             (f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None
         )
-    return entry.name if entry.is_file() else None
+    if entry.is_file():
+        return entry.name
+
+    return None
 
 
 def _newest_first(names: Sequence[str]) -> list[str]:
@@ -107,7 +110,10 @@ def _newest_first(names: Sequence[str]) -> list[str]:
 
 def _stem(name: str) -> str:
     first = name.partition("/")[0]
-    return first if "/" in name else posixpath.splitext(first)[0]
+    if "/" in name:
+        return first
+
+    return posixpath.splitext(first)[0]
 
 
 def _file_name(name: str) -> FileName | None:
@@ -126,12 +132,18 @@ def _naming(name: str) -> str:
     if read is None:
         return ""
 
-    return "date" if read.dated else f"number {read.lead.casefold()}"
+    if read.dated:
+        return "date"
+
+    return f"number {read.lead.casefold()}"
 
 
 def _order(name: str) -> int:
     read = _file_name(name)
-    return 0 if read is None else int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
+    if read is None:
+        return 0
+
+    return int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
 
 
 def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
@@ -185,14 +197,20 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
 
 def _separator(title: str) -> str | None:
     between = re.search(r"(?<=[^\W_])[-_ ]", title)
-    return between.group() if between else None
+    if between:
+        return between.group()
+
+    return None
 
 
 def _capitals(title: str) -> str:
     words = [word for word in re.findall(r"[^\W\d_]+", title) if word.lower() != word.upper()]
     if len(words) < 2 or not all(word[0].isupper() for word in words):
         return ""
-    return "all" if all(word.isupper() for word in words) else "each"
+    if all(word.isupper() for word in words):
+        return "all"
+
+    return "each"
 
 
 def _title_like(title: str, like: str, dash: str) -> str:
@@ -203,11 +221,10 @@ def _title_like(title: str, like: str, dash: str) -> str:
     if capitals == "all":
         return words.upper()
 
-    return (
-        re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words)
-        if capitals
-        else words
-    )
+    if capitals:
+        return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words)
+
+    return words
 
 
 def new_text(
@@ -300,7 +317,10 @@ def _from_neighbour(
 def only_entry(text: str, path: str) -> AdrDocument | None:
     """Return the decision of a document that has exactly one."""
     entries = read_document(text, path).entries
-    return entries[0] if len(entries) == 1 else None
+    if len(entries) == 1:
+        return entries[0]
+
+    return None
 
 
 def slug(title: str, dash: str = "-") -> str:

@@ -76,13 +76,19 @@ class _Mention:
 
 def _numbered(record_id: str) -> tuple[str, int] | None:
     name = numbered_name(record_id)
-    return (name.word, name.number) if name is not None else None
+    if name is not None:
+        return (name.word, name.number)
+
+    return None
 
 
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
     name = numbered_name(record_id)
-    return name.number if name is not None else None
+    if name is not None:
+        return name.number
+
+    return None
 
 
 def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
@@ -257,7 +263,10 @@ class ChangedFile:
         if self.citations:
             details.append(plural(self.citations, "citation"))
 
-        return f"{path}: {', '.join(details)}" if details else path
+        if details:
+            return f"{path}: {', '.join(details)}"
+
+        return path
 
     def as_dict(self) -> dict[str, object]:
         """Return the file as JSON shows it."""

@@ -171,7 +171,10 @@ def _spoken_around(spoken: Sequence[Span] | None, offset: int, end: int) -> Span
 
     index = bisect_right(spoken, offset, key=lambda span: span.start) - 1
     is_within = index >= 0 and offset < spoken[index].end
-    return spoken[index] if is_within else None
+    if is_within:
+        return spoken[index]
+
+    return None
 
 
 @lru_cache(maxsize=4)  # asked for each file
@@ -272,4 +275,7 @@ def _file_of(record: Record, target: str) -> str | None:
     if path.startswith(".."):
         return None
 
-    return f"{path}#{anchor}" if anchor else path
+    if anchor:
+        return f"{path}#{anchor}"
+
+    return path

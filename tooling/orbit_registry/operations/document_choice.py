@@ -165,7 +165,10 @@ def _other_reason(workspace: Workspace, path: str, choice: Choice) -> str:
     if _OF_AGENTS.match(path):
         return MEMORY
 
-    return _SUBMODULE if not suffix and (workspace.root / path / ".git").exists() else ""
+    if not suffix and (workspace.root / path / ".git").exists():
+        return _SUBMODULE
+
+    return ""
 
 
 def _has_markdown(workspace: Workspace, path: str) -> bool:
@@ -235,7 +238,10 @@ def _doubt(workspace: Workspace, path: str, is_neighbour: bool) -> str:
     if _OF_AGENTS.match(path) and file.format != "log":
         return MEMORY
 
-    return READS_LIKE_ONE if file.entries else reason_for_none(file)
+    if file.entries:
+        return READS_LIKE_ONE
+
+    return reason_for_none(file)
 
 
 def _is_example(path: str, folder: str) -> bool:

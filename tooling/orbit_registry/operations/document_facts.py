@@ -58,12 +58,18 @@ class Candidate:
     def number(self) -> int | None:
         """The number the text gives the decision, where it is one that ids are made of."""
         digits = self.entry.number or ""
-        return int(digits) if _ONLY_DIGITS.match(digits) and int(digits) <= HIGHEST else None
+        if _ONLY_DIGITS.match(digits) and int(digits) <= HIGHEST:
+            return int(digits)
+
+        return None
 
     @property
     def label(self) -> str:
         """How a report names it."""
-        return f"{self.path} · {self.called}" if self.in_log else self.path
+        if self.in_log:
+            return f"{self.path} · {self.called}"
+
+        return self.path
 
     @property
     def called(self) -> str | None:
@@ -83,7 +89,10 @@ class Candidate:
     @property
     def feature(self) -> str | None:
         """The folder of a log, which is the feature it belongs to."""
-        return posixpath.basename(posixpath.dirname(self.path)) or None if self.in_log else None
+        if self.in_log:
+            return posixpath.basename(posixpath.dirname(self.path)) or None
+
+        return None
 
     def is_local(self, design: str) -> bool:
         """Say whether the number counts within its own log only."""
@@ -96,11 +105,10 @@ class Candidate:
     @property
     def local_name(self) -> str | None:
         """The name of a log's entry that is unique among logs: `feature/ADR-001`."""
-        return (
-            f"{self.feature}/ADR-{self.entry.number}"
-            if self.feature and self.entry.number
-            else None
-        )
+        if self.feature and self.entry.number:
+            return f"{self.feature}/ADR-{self.entry.number}"
+
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +148,10 @@ def number_candidates(
     for index, candidate in enumerate(candidates):
         number = candidate.number
         if number is None:
-            reasons[index] = (
-                ""
-                if candidate.entry.number is None
-                else f"{candidate.entry.number} is not sequential"
-            )
+            if candidate.entry.number is None:
+                reasons[index] = ""
+            else:
+                reasons[index] = f"{candidate.entry.number} is not sequential"
 
             continue
 
@@ -256,9 +263,11 @@ def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
     """Two numbers, or one with zeros, are a series: `use-http-404-pages` alone is a title."""
     numbers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for candidate in candidates:
-        file_name = (
-            read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
-        )
+        if not candidate.in_log:
+            file_name = read_series_name(PurePosixPath(candidate.path).stem)
+        else:
+            file_name = None
+
         if file_name is not None and file_name.number is not None:
             numbers[posixpath.dirname(candidate.path), file_name.lead.lower()].add(file_name.number)
 
@@ -289,7 +298,10 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
         return [f"ADR-{file_name.date.replace('-', '')}-{counter.group()}"]
 
     is_plain = file_name.number is None or file_name.lead.strip("-_ ").lower() in _PLAIN_SERIES
-    return [] if is_plain else [f"{file_name.lead}{file_name.number}"]
+    if is_plain:
+        return []
+
+    return [f"{file_name.lead}{file_name.number}"]
 
 
 STATUS_LIMIT = 2000  # characters of a status, as written, that a record keeps
@@ -360,13 +372,19 @@ def document_dates(entry: AdrDocument, history: tuple[float, float] | None) -> d
     dates = {
         name: format_time(min(moment, now)) for name, moment in zip(names, moments, strict=False)
     }
-    return {**dates, CREATED_FROM: source} if source else dates
+    if source:
+        return {**dates, CREATED_FROM: source}
+
+    return dates
 
 
 def _midnight(date: str | None) -> datetime | None:
     """Return the start of a day; a month has none."""
     is_day = date is not None and len(date) == len("2026-04-01")
-    return datetime.fromisoformat(f"{date}T00:00:00+00:00") if is_day else None
+    if is_day:
+        return datetime.fromisoformat(f"{date}T00:00:00+00:00")
+
+    return None
 
 
 def uid_of(candidate: Candidate) -> str:

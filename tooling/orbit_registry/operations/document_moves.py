@@ -48,7 +48,10 @@ class _Move:
         """Return what a path is called now; the same where it was not moved."""
         if path == self.old:
             return self.new
-        return f"{self.new}{path[len(self.old) :]}" if path.startswith(f"{self.old}/") else path
+        if path.startswith(f"{self.old}/"):
+            return f"{self.new}{path[len(self.old) :]}"
+
+        return path
 
 
 def follow_moves(
@@ -110,7 +113,10 @@ def _record_changes(
 
         def corrected(data: dict[str, object], new: str = new) -> Mapping[str, object]:
             source = data.get("source")
-            return {**data, "source": {**source, "path": new}} if isinstance(source, dict) else data
+            if isinstance(source, dict):
+                return {**data, "source": {**source, "path": new}}
+
+            return data
 
         change, _ = prepare_edit(workspace, record, corrected)
         outcomes.append(Outcome("changed", old, record.id, f"its text is in {new}"))
@@ -134,7 +140,10 @@ def _reason_to_leave(
         if other.source and (other.source.path, other.source.heading) == text
     )
     same = next(there, None)
-    return f"{new} is the document of {same.id} already; give each decision its own" if same else ""
+    if same:
+        return f"{new} is the document of {same.id} already; give each decision its own"
+
+    return ""
 
 
 def _reason_not_in(workspace: Workspace, record: Record, path: str) -> str | None:
@@ -218,11 +227,10 @@ def config_changes(
         )
         log = log if is_free and "style" not in section else None
         home = _home(missing, adopted) if is_free and not log else None
-        folders = (
-            [*config.adr.folders, *(folder for folder in missing if folder != home)]
-            if missing
-            else []
-        )
+        if missing:
+            folders = [*config.adr.folders, *(folder for folder in missing if folder != home)]
+        else:
+            folders = []
 
         values = {"folder": home, "folders": folders, "log": log}
         settings = {key: value for key, value in values.items() if value}
@@ -261,7 +269,10 @@ def _main_log(design: str, adopted: Sequence[Candidate]) -> str | None:
         if candidate.in_log and not is_of_feature(candidate.path, design)
     )
     best, count = counts.most_common(1)[0] if counts else ("", 0)
-    return best if 2 * count > len(adopted) and best.endswith(".md") and "\\" not in best else None
+    if 2 * count > len(adopted) and best.endswith(".md") and "\\" not in best:
+        return best
+
+    return None
 
 
 def _is_decision_folder(workspace: Workspace, folder: str, adopted: Sequence[Candidate]) -> bool:
@@ -291,7 +302,10 @@ def _folders(paths: Iterable[str]) -> list[str]:
 
 
 def _is_in(path: str, folder: str) -> bool:
-    return "/" not in path if folder == "." else path.startswith(f"{folder}/")
+    if folder == ".":
+        return "/" not in path
+
+    return path.startswith(f"{folder}/")
 
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
@@ -305,4 +319,7 @@ def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
         counts[folder] = sum(_is_in(candidate.path, folder) for candidate in adopted)
 
     best, count = counts.most_common(1)[0] if counts else ("", 0)
-    return best if count * 2 > len(adopted) else None
+    if count * 2 > len(adopted):
+        return best
+
+    return None

@@ -197,7 +197,10 @@ def _series_folder(path: str) -> str:
     folder = posixpath.dirname(path)
     stem = posixpath.splitext(posixpath.basename(path))[0]
     is_own = stem.lower() in GENERIC_NAMES or posixpath.basename(folder) == stem
-    return posixpath.dirname(folder) if is_own else folder
+    if is_own:
+        return posixpath.dirname(folder)
+
+    return folder
 
 
 def _states_status(entry: AdrDocument | None) -> bool:

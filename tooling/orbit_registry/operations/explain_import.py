@@ -73,7 +73,10 @@ def explain(workspace: Workspace, path: str) -> Explanation:
 def _path_of(outcome: Outcome, workspace: Workspace) -> str:
     """Return the document that an outcome is about: one of a log names its entry, or a line."""
     path = outcome.source.partition(" · ")[0]
-    return path if (workspace.root / path).is_file() else path.rpartition(":")[0]
+    if (workspace.root / path).is_file():
+        return path
+
+    return path.rpartition(":")[0]
 
 
 def _stated(text: str, entry: AdrDocument) -> Iterator[tuple[str, str, str, int]]:

@@ -199,7 +199,10 @@ def _dropped(project: Project) -> Iterator[str]:
 
 
 def _others(items: Sequence[object]) -> str:
-    return f" and {len(items) - 1} more" if len(items) > 1 else ""
+    if len(items) > 1:
+        return f" and {len(items) - 1} more"
+
+    return ""
 
 
 def _unread_logs(outcomes: Iterable[Outcome]) -> Iterator[str]:

@@ -125,7 +125,10 @@ class TakeoverReport:
     @property
     def _asked(self) -> str:
         would = "would be " if self.dry_run else ""
-        return f"{would}taken, with a question" if self.records else f"{would}changed"
+        if self.records:
+            return f"{would}taken, with a question"
+
+        return f"{would}changed"
 
     def _counts(self, parts: Mapping[str, Sequence[Outcome]]) -> str:
         counts: list[str] = []
@@ -148,7 +151,10 @@ class TakeoverReport:
         """Return where the documents state their status, or another format, in brackets."""
         styles = ", ".join(f"{count} {_STYLES[style]}" for style, count in self.styles.items())
         form = styles or self.format
-        return "" if form == NO_FORMAT else f" ({form})"
+        if form == NO_FORMAT:
+            return ""
+
+        return f" ({form})"
 
     def _next_step(self) -> str:
         if self.dry_run and any(self.of(what) for what in ("taken", "changed")):
@@ -160,7 +166,10 @@ class TakeoverReport:
         if not self.outcomes:
             return '`orbit adr new "Title"`'
         if not self.records:
-            return "`orbit list`" if self.of("present") else '`orbit adr new "Title"`'
+            if self.of("present"):
+                return "`orbit list`"
+
+            return '`orbit adr new "Title"`'
         if self.format == "lessons":
             return "`orbit check`, then `orbit learning list`"
         if self.format == "orbit":  # its records name their files
@@ -220,11 +229,17 @@ def _is_unclear(outcome: Outcome) -> bool:
 
 
 def _with_reason(outcome: Outcome) -> str:
-    return f"{_line(outcome)}: {outcome.reason}" if outcome.reason else _line(outcome)
+    if outcome.reason:
+        return f"{_line(outcome)}: {outcome.reason}"
+
+    return _line(outcome)
 
 
 def _line(outcome: Outcome) -> str:
-    return f"{outcome.source} → {outcome.record}" if outcome.record else outcome.source
+    if outcome.record:
+        return f"{outcome.source} → {outcome.record}"
+
+    return outcome.source
 
 
 NO_ENTRY = (
@@ -275,7 +290,10 @@ def format_of(styles: Mapping[str, int]) -> str:
         return NO_FORMAT
 
     nygard = sum(count for style, count in styles.items() if style in _IN_SECTIONS)
-    return "nygard" if 2 * nygard > sum(styles.values()) else "madr"
+    if 2 * nygard > sum(styles.values()):
+        return "nygard"
+
+    return "madr"
 
 
 def replaced_question(record: Record, later: Sequence[Record]) -> str:
@@ -302,7 +320,10 @@ def _supersede(record: Record, successor: Record) -> str:
 def with_step(reason: str) -> str:
     """Return why a document was left out, and what to do, where the reason says that."""
     step = _STEPS.get(reason)
-    return f"{reason}; {step}" if step else reason
+    if step:
+        return f"{reason}; {step}"
+
+    return reason
 
 
 def reason_for_none(file: AdrFile) -> str:
@@ -329,7 +350,10 @@ def reason_of_error(error: OrbitError, path: str, root: str) -> str:
     and what to do.
     """
     message = error.message.replace(root, "").removeprefix(path).removeprefix(":").strip()
-    return f"{message}; {error.hint}" if error.hint else message
+    if error.hint:
+        return f"{message}; {error.hint}"
+
+    return message
 
 
 def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:

@@ -231,7 +231,10 @@ def review_outcome(record: Record, to: str) -> str:
     if status.phase == "live":
         return "approved"
 
-    return "rejected" if record.kind.is_rejection(status) else ""
+    if record.kind.is_rejection(status):
+        return "rejected"
+
+    return ""
 
 
 def _review_fields(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
@@ -490,7 +493,10 @@ def _refuse_lost_relation(document: Document, entry: AdrDocument, status: Status
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
     """Return a record's decision in the text of its document."""
     source = record.source
-    return Document(path, text).entry(source.heading) if source else None
+    if source:
+        return Document(path, text).entry(source.heading)
+
+    return None
 
 
 def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> str | None:

@@ -66,7 +66,10 @@ class Unresolved:
     def as_data(self) -> dict[str, object]:
         """Return it as the record keeps it, under `x-unresolved`."""
         data: dict[str, object] = {"rel": self.rel, "to": self.target}
-        return {**data, "candidates": list(self.candidates)} if self.candidates else data
+        if self.candidates:
+            return {**data, "candidates": list(self.candidates)}
+
+        return data
 
 
 def without_answered(
@@ -78,7 +81,10 @@ def without_answered(
     entries = list_in(data, UNRESOLVED)
     remaining = [entry for entry in entries if not _answers(entry, (rel, is_inverted), other)]
     others = {key: value for key, value in data.items() if key != UNRESOLVED}
-    return {**others, UNRESOLVED: remaining} if remaining else others
+    if remaining:
+        return {**others, UNRESOLVED: remaining}
+
+    return others
 
 
 def _answers(entry: object, relation: tuple[str, bool], other: Record) -> bool:
@@ -185,7 +191,10 @@ class Targets:
         """
         target = path_from_root(file, posixpath.dirname(path)) if file else path
         if target not in self._by_path:
-            return () if is_markdown(file) else None
+            if is_markdown(file):
+                return ()
+
+            return None
         return self.at(target, fragment, text)
 
     def held(self, path: str) -> Collection[str]:
@@ -216,9 +225,11 @@ class Targets:
             if ids:
                 return tuple(dict.fromkeys(ids)), "the number is that of several decisions"
 
-        of_a_page = (
-            target.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in target else target
-        )
+        if "/" in target:
+            of_a_page = target.partition("#")[0].rstrip("/").rpartition("/")[2]
+        else:
+            of_a_page = target
+
         names = (
             target,
             of_a_page,
@@ -227,7 +238,10 @@ class Targets:
         ids = next(
             (matches for name in names if (matches := self._by_name.get(_name_key(name)))), []
         )
-        return (tuple(dict.fromkeys(ids)), "several decisions have that name") if ids else None
+        if ids:
+            return (tuple(dict.fromkeys(ids)), "several decisions have that name")
+
+        return None
 
     def _nearest(self, path: str, ids: list[str]) -> list[str]:
         if len(ids) < 2:

@@ -83,7 +83,10 @@ def _answered(workspace: Workspace, end: Record, rel: str, start: Record) -> lis
 
     edit = partial(without_answered, rel=rel, other=start, is_inverted=True)
     change, _ = prepare_edit(workspace, end, edit)
-    return [change] if edit(end.data) != end.data else []
+    if edit(end.data) != end.data:
+        return [change]
+
+    return []
 
 
 def unlink(
@@ -159,7 +162,10 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
 
 def _ends(records: RecordSet, subject: str, target: str, inverted: bool) -> tuple[Record, Record]:
     first, other = records.get(subject), records.get(target)
-    return (other, first) if inverted else (first, other)
+    if inverted:
+        return (other, first)
+
+    return (first, other)
 
 
 def _names(record: Record) -> tuple[str, ...]:

@@ -121,7 +121,10 @@ def _status_in(workspace: Workspace, path: str, about: _About) -> tuple[str, str
     if not status and suffix.lower() != ".toml":
         status = _status_among(text, about)
 
-    return (" ".join(status.split()), name) if status.strip() else None
+    if status.strip():
+        return (" ".join(status.split()), name)
+
+    return None
 
 
 def _status_of_one(text: str, suffix: str) -> str:

@@ -182,8 +182,14 @@ def _plan(
     def meaning(path: str, line: str, cited: str) -> str | None:
         del path, line
         if cited == record.id:
-            return done.new if alone else None
-        return cited if records.candidates(cited) else None
+            if alone:
+                return done.new
+
+            return None
+        if records.candidates(cited):
+            return cited
+
+        return None
 
     document = done.document
     moves = DocumentMoves()
@@ -344,7 +350,10 @@ def alias_ids(
     if any(alias in record.legacy_ids and record.uid != uid for record in records):
         alias = f"{name}-{uid[:6]}/{old}"
 
-    return (alias, old) if bare else (alias,)
+    if bare:
+        return (alias, old)
+
+    return (alias,)
 
 
 def moved_document(source: Mapping[str, object], old: str, new: str) -> str | None:

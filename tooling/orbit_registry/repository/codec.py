@@ -106,7 +106,10 @@ def _advised(problem: SchemaProblem, data: Mapping[str, object]) -> SchemaProble
             return replace(problem, hint=DAY_REMEDY)
         case ("revisit_when", int(index), *_):
             meant = meant_condition(list_in(data, "revisit_when")[index])
-            return replace(problem, hint=f"did you mean `{meant}`?") if meant else problem
+            if meant:
+                return replace(problem, hint=f"did you mean `{meant}`?")
+
+            return problem
         case _:
             return problem
 
@@ -136,16 +139,25 @@ def data_in(text: str | None) -> dict[str, object] | None:
         data = load(text or "")
     except YamlProblemError:
         return None
-    return data if isinstance(data, dict) else None
+    if isinstance(data, dict):
+        return data
+
+    return None
 
 
 def mapping_in(data: Mapping[str, object], name: str) -> Mapping[str, object]:
     """Return a field that is a mapping; empty where it is none."""
     value = data.get(name)
-    return value if isinstance(value, Mapping) else {}
+    if isinstance(value, Mapping):
+        return value
+
+    return {}
 
 
 def list_in(data: Mapping[str, object], name: str) -> list[object]:
     """Return the entries of a field that is a list; none where it is not a list."""
     value = data.get(name)
-    return list(value) if isinstance(value, list) else []
+    if isinstance(value, list):
+        return list(value)
+
+    return []

@@ -115,7 +115,10 @@ class Document:
     def entries(self) -> Sequence[AdrDocument]:
         """Its decisions; what only may be one counts, since a record names the document."""
         doubted = self.file.candidate
-        return (doubted,) if doubted is not None else self.file.entries
+        if doubted is not None:
+            return (doubted,)
+
+        return self.file.entries
 
     def entry(self, heading: str | None) -> AdrDocument | None:
         """Return the decision that a record's `source.heading` names;
@@ -134,12 +137,18 @@ class Document:
             if heading in (entry.title, self._written_heading(entry)):
                 return entry
 
-        return only if self.file.format != "log" else None
+        if self.file.format != "log":
+            return only
+
+        return None
 
     def _written_heading(self, entry: AdrDocument) -> str | None:
         """Return a heading with its number, by which older records name their entry."""
         span = entry.heading_span
-        return self.text[span.start : span.end].strip("# \t\r\n") if span is not None else None
+        if span is not None:
+            return self.text[span.start : span.end].strip("# \t\r\n")
+
+        return None
 
     @cached_property
     def _by_number(self) -> Mapping[int | None, AdrDocument]:
@@ -168,7 +177,10 @@ class Document:
             return 0, (self.only_span.start, self.only_span.end)
 
         entry = self.entry(heading)
-        return None if entry is None else (entry.span.start, entry_span(entry))
+        if entry is None:
+            return None
+
+        return (entry.span.start, entry_span(entry))
 
     @cached_property
     def _may_state_review(self) -> bool:
@@ -182,7 +194,10 @@ class Document:
         from orbit_registry.model.review_in_document import terms_of_document
 
         entry = self.entry(heading) if self._may_state_review else None
-        return NO_TERMS if entry is None else terms_of_document(entry.facts)
+        if entry is None:
+            return NO_TERMS
+
+        return terms_of_document(entry.facts)
 
     def prose(self, position: tuple[int, tuple[int, int]]) -> str:
         """Return the prose at a position from `locate`."""
@@ -217,7 +232,10 @@ class Documents:
             return None
 
         entry = document.entry(source.heading)
-        return None if entry is None else (document, entry)
+        if entry is None:
+            return None
+
+        return (document, entry)
 
     def prose_of(self, record: Record) -> str | None:
         """Return a record's prose from its document; None where no document has it."""
@@ -227,7 +245,10 @@ class Documents:
             return None
 
         position = document.locate(source.heading)
-        return None if position is None else document.prose(position)
+        if position is None:
+            return None
+
+        return document.prose(position)
 
 
 def heading_of(entry: AdrDocument, format_name: str) -> str | None:
@@ -344,7 +365,10 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
         else:
             prose = documents.prose_of(record)
 
-        return None if prose is None else (prose, (), NO_TERMS)
+        if prose is None:
+            return None
+
+        return (prose, (), NO_TERMS)
 
     return decision_in
 
@@ -388,7 +412,10 @@ def entry_span(entry: AdrDocument) -> tuple[int, int]:
 @lru_cache(maxsize=65_536)  # called for every entry of a log and every record
 def _number(text: str) -> int | None:
     match = _DIGITS.search(text)
-    return int(match[0]) if match else None
+    if match:
+        return int(match[0])
+
+    return None
 
 
 class ProseReading:
@@ -478,7 +505,10 @@ class ProseReading:
         if source is not None and source.path in self.states:
             return source.path
 
-        return record.body_path if record.body_path in self.states else None
+        if record.body_path in self.states:
+            return record.body_path
+
+        return None
 
     def _read(self, path: str) -> str | None:
         if path not in self.states:

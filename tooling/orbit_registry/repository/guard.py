@@ -265,7 +265,10 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
 
 
 def _record(text: str | None, kind: Kind, path: str) -> Record | None:
-    return decode_record(text, kind, path)[0] if text is not None else None
+    if text is not None:
+        return decode_record(text, kind, path)[0]
+
+    return None
 
 
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))

@@ -50,7 +50,10 @@ def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
 
 
 def _id_here(source: str, record_id: object) -> str:
-    return str(record_id) if ":" in str(record_id) else f"{source}:{record_id}"
+    if ":" in str(record_id):
+        return str(record_id)
+
+    return f"{source}:{record_id}"
 
 
 def with_overrides(records: Sequence[Record]) -> list[Record]:

@@ -61,7 +61,10 @@ class Policy:
         """
         if self.raw and not config_schema().problems(dict(self.raw)):
             return config_of(self.raw)
-        return config_of({}) if self.git.files_at(self.commit, ORBIT) else None
+        if self.git.files_at(self.commit, ORBIT):
+            return config_of({})
+
+        return None
 
     def setting(self, key: str) -> Any:
         """Return a setting by its name with dots, with its default."""
@@ -152,7 +155,10 @@ def setting_of(raw: Mapping[str, object], key: str) -> Any:
     is_number = isinstance(default, int | float)
     form = int | float if is_number else type(default)
     is_like = default is None or isinstance(value, form)
-    return default if value is None or not is_like else value
+    if value is None or not is_like:
+        return default
+
+    return value
 
 
 def concerns_policy(

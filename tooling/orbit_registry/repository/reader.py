@@ -93,7 +93,10 @@ class RecordFolder(NamedTuple):
     def record_id(self) -> str:
         """The id of its record."""
         name = self.folder.rpartition("/")[2]
-        return f"{self.source}:{name}" if self.source else name
+        if self.source:
+            return f"{self.source}:{name}"
+
+        return name
 
     @property
     def body_path(self) -> str:
@@ -171,7 +174,10 @@ class Reading:
             return None
 
         record, self._problems[path] = decode_record(text, self._by_path[path].kind, path)
-        return None if record is None else record.data
+        if record is None:
+            return None
+
+        return record.data
 
     def _votes_in(self, path: str, content: bytes) -> list[list[str]] | None:
         votes: list[Vote] = []
@@ -217,7 +223,10 @@ class Reading:
             return None
 
         source = record.source
-        return None if source is None else source.path
+        if source is None:
+            return None
+
+        return source.path
 
     @property
     def documents(self) -> set[str]:

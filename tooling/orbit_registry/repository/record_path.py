@@ -36,7 +36,10 @@ class RecordPath:
     @property
     def id(self) -> str:
         """The id that the record has here."""
-        return f"{self.source}:{self.name}" if self.source else self.name
+        if self.source:
+            return f"{self.source}:{self.name}"
+
+        return self.name
 
 
 def record_path(kinds: KindTable, path: str) -> RecordPath | None:
@@ -61,4 +64,7 @@ def record_path(kinds: KindTable, path: str) -> RecordPath | None:
 def kind_of_file(kinds: KindTable, path: str) -> Kind | None:
     """Return the kind of the record file of this project at a path; None for any other path."""
     at = record_path(kinds, path)
-    return at.kind if at is not None and at.is_record and not at.source else None
+    if at is not None and at.is_record and not at.source:
+        return at.kind
+
+    return None

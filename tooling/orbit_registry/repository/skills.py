@@ -60,7 +60,10 @@ def is_skill(path: str) -> bool:
 def head(text: str) -> str:
     """Return the front matter of a skill's page."""
     match = _HEAD.match(text)
-    return match[0] if match is not None else ""
+    if match is not None:
+        return match[0]
+
+    return ""
 
 
 def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
@@ -197,4 +200,7 @@ def _with_space_below(text: str) -> str:
     if text and not text.endswith("\n"):
         text += "\n"
 
-    return f"{text}\n" if text.strip() else text
+    if text.strip():
+        return f"{text}\n"
+
+    return text

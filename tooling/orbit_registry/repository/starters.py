@@ -294,7 +294,10 @@ def _value_in(path: str, text: str) -> object:
         except (ValueError, RecursionError):
             value = None
 
-    return text if value is None else value
+    if value is None:
+        return text
+
+    return value
 
 
 def _rows(value: object) -> Iterator[tuple[Names, str]]:

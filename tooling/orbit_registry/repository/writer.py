@@ -460,8 +460,14 @@ class ChangeSet:
 def _order(change: FileChange) -> int:
     is_record = change.path.startswith(f"{ORBIT}/")
     if change.after is None:
-        return 3 if is_record else 4
+        if is_record:
+            return 3
+
+        return 4
     if change.before is not None:
         return 1
 
-    return 2 if is_record else 0
+    if is_record:
+        return 2
+
+    return 0

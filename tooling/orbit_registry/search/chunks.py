@@ -339,7 +339,10 @@ class _Cutter:
             return offsets[index]
 
         word = _WORD.search(self.text, earliest, end)
-        return min(word.end(), end) if word is not None else end
+        if word is not None:
+            return min(word.end(), end)
+
+        return end
 
     def _offsets(self, span: Span) -> list[int]:
         """Return where the text may be cut: after lines, in long ones after sentences and words."""

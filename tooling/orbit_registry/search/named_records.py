@@ -75,7 +75,10 @@ class NamedRecords:
             records = self._by_series.get((numbered.word, numbered.number), [])
 
         unique = {record.path: record for record in records}
-        return unique.popitem()[1] if len(unique) == 1 else None
+        if len(unique) == 1:
+            return unique.popitem()[1]
+
+        return None
 
     def _of_document(self, name: str) -> Record | None:
         file, anchor = split_link(name)
@@ -89,7 +92,10 @@ class NamedRecords:
 
         ids = self._targets.at(paths[0], anchor)
         records = self._set.with_id(ids[0]) if len(ids) == 1 else []
-        return records[0] if len(records) == 1 else None
+        if len(records) == 1:
+            return records[0]
+
+        return None
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -172,7 +172,10 @@ def correction(word: str, index: Index) -> str:
         return word
 
     ranked = sorted(_near(word, index), key=lambda near: (near[0], -near[1], near[2]))
-    return ranked[0][2] if ranked else word
+    if ranked:
+        return ranked[0][2]
+
+    return word
 
 
 def _near(word: str, index: Index) -> Iterator[tuple[int, int, str]]:

@@ -234,7 +234,10 @@ def _is_accepted(name: str, record: Record, by_word: Mapping[str, Sequence[_Deci
 def _line(option: RejectedOption) -> str:
     reason = cut(inert_line(option.reason), LONGEST_REASON)
     name = inert_line(option.option)
-    return f"{name}: {reason}" if reason else name
+    if reason:
+        return f"{name}: {reason}"
+
+    return name
 
 
 def _phrases(option: RejectedOption, is_common: IsCommon) -> Iterator[str]:

@@ -57,7 +57,10 @@ class Vector:
         first, second = self.weights, other.weights
         shared = first.keys() & second.keys()
         dot = math.fsum(map(mul, map(first.__getitem__, shared), map(second.__getitem__, shared)))
-        return min(dot / math.sqrt(self.norm * other.norm), 1.0) if dot else 0.0
+        if dot:
+            return min(dot / math.sqrt(self.norm * other.norm), 1.0)
+
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)

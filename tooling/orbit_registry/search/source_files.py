@@ -132,16 +132,25 @@ class SourceFiles:
     def lines(self, path: str) -> Mapping[str, int]:
         """Return the line at which a file first cites each record now, by the record's path."""
         file = self._file(path)
-        return {} if file is None or self._has_made_up_ids(path) else self._lines(file)
+        if file is None or self._has_made_up_ids(path):
+            return {}
+
+        return self._lines(file)
 
     def imports(self, path: str) -> Sequence[str]:
         """Return the packages and modules of `packages_of` that a file imports now."""
         file = self._file(path)
-        return () if file is None else file.imports
+        if file is None:
+            return ()
+
+        return file.imports
 
     def _file(self, path: str) -> SourceFile | None:
         row = self._rows([path]).get(path)
-        return SourceFile(*row) if row else None
+        if row:
+            return SourceFile(*row)
+
+        return None
 
     def _lines(self, file: SourceFile) -> dict[str, int]:
         lines: dict[str, int] = {}
@@ -288,4 +297,7 @@ def _row(forms: IdForms, packages: Sequence[str], path: str, content: bytes) -> 
 
         imports = imported_names(path, text, packages)
 
-    return [names, imports] if names or imports else []
+    if names or imports:
+        return [names, imports]
+
+    return []

@@ -94,7 +94,10 @@ def _filtered(record: Record, name: str, word: str) -> str:
 def _document(record: Record, depth: int) -> list[Area]:
     source = record.source
     folders = source.path.split("/")[:-1] if source else []
-    return [Area(folders[depth - 1])] if len(folders) >= depth else []
+    if len(folders) >= depth:
+        return [Area(folders[depth - 1])]
+
+    return []
 
 
 def _scope(record: Record, depth: int) -> list[Area]:

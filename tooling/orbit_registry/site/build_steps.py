@@ -401,4 +401,7 @@ def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Di
 
 def _cleaned(diagnostic: Diagnostic) -> Diagnostic:
     message = without_secrets(diagnostic.message)
-    return diagnostic if message == diagnostic.message else replace(diagnostic, message=message)
+    if message == diagnostic.message:
+        return diagnostic
+
+    return replace(diagnostic, message=message)

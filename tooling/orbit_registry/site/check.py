@@ -180,7 +180,10 @@ def _target(url: str, link: str) -> str:
     if (page := resolved(url, link)) is None:
         return f"../{link}"
     fragment = unquote(urlsplit(link).fragment) if "#" in link else ""
-    return f"{page}#{fragment}" if fragment else page
+    if fragment:
+        return f"{page}#{fragment}"
+
+    return page
 
 
 def resolved(url: str, link: str) -> str | None:
@@ -191,7 +194,10 @@ def resolved(url: str, link: str) -> str | None:
     if plain is not None and link:
         folders = url.split("/")
         above = len(folders) - 1 - len(plain[1]) // 3
-        return "/".join([*folders[:above], plain[2]]) if above >= 0 else None
+        if above >= 0:
+            return "/".join([*folders[:above], plain[2]])
+
+        return None
 
     path = unquote(urlsplit(link).path)
     if path.startswith("/"):
@@ -210,7 +216,10 @@ def resolved(url: str, link: str) -> str | None:
 
     inside = joined.lstrip("/")
     ends = path.endswith("/") or path.endswith(".") or path == "."
-    return f"{inside}/" if ends and inside else inside
+    if ends and inside:
+        return f"{inside}/"
+
+    return inside
 
 
 def merged(all_facts: Iterable[PageFacts]) -> PageFacts:

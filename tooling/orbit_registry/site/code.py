@@ -29,11 +29,10 @@ def fence(code: str, language: str) -> str:
 
 def emoji(text: str) -> str:
     """Return a text with emoji in place of GitHub's short codes, as in `:tada:`."""
-    return (
-        _SHORT_CODE.sub(lambda code: _characters().get(code[0], code[0]), text)
-        if text.count(":") > 1
-        else text
-    )
+    if text.count(":") > 1:
+        return _SHORT_CODE.sub(lambda code: _characters().get(code[0], code[0]), text)
+
+    return text
 
 
 @cache
@@ -81,7 +80,10 @@ def _spans(code: str, lexer: Lexer) -> Iterator[str]:
 
 def _span(css: str, text: str) -> str:
     inner = escape(text, quote=False)
-    return f'<span class="{css}">{inner}</span>' if css else inner
+    if css:
+        return f'<span class="{css}">{inner}</span>'
+
+    return inner
 
 
 @cache

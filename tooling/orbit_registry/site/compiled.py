@@ -18,7 +18,10 @@ def compiled_folder() -> str | None:
         folder.mkdir(parents=True, exist_ok=True)
 
     is_usable = folder.is_dir() and is_writable(folder)
-    return str(folder) if is_usable else None
+    if is_usable:
+        return str(folder)
+
+    return None
 
 
 def use_compiled_templates(settings: dict[str, Any]) -> None:

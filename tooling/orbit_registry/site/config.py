@@ -38,7 +38,10 @@ def overrides() -> Path:
     """Return the folder of our templates and assets:
     inside the wheel, or at the top of a checkout.
     """
-    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+    if _PACKAGED.is_dir():
+        return _PACKAGED
+
+    return _CHECKOUT
 
 
 def digest_of_tree(folder: Path) -> str:
@@ -164,11 +167,11 @@ class UserConfig:
         and only harmless plugins and extensions.
         """
         theme = self.data.get("theme")
-        safe_theme = (
-            {"name": "material", **theme}
-            if isinstance(theme, dict)
-            else {"name": theme or "material"}
-        )
+        if isinstance(theme, dict):
+            safe_theme = {"name": "material", **theme}
+        else:
+            safe_theme = {"name": theme or "material"}
+
         safe_theme = {**safe_theme, "name": safe_theme["name"] or "material", "custom_dir": None}
         plugins = [*filter(_is_harmless, _plugins(self.data))]
         extensions = [
@@ -184,7 +187,10 @@ class UserConfig:
     def address(self) -> str | None:
         """The address of the site, if the configuration states one."""
         url = str(self.data.get("site_url") or "")
-        return site_address(url) if url.startswith(("http://", "https://")) else None
+        if url.startswith(("http://", "https://")):
+            return site_address(url)
+
+        return None
 
     @property
     def directories(self) -> bool:
@@ -215,10 +221,15 @@ class UserConfig:
             (entry for entry in _plugins(self.data) if _name(entry) == "literate-nav"), None
         )
         settings = plugin.get("literate-nav") if isinstance(plugin, dict) else {}
-        name = (
-            settings.get("nav_file", "SUMMARY.md") if isinstance(settings, dict) else "SUMMARY.md"
-        )
-        return "" if plugin is None else str(name)
+        if isinstance(settings, dict):
+            name = settings.get("nav_file", "SUMMARY.md")
+        else:
+            name = "SUMMARY.md"
+
+        if plugin is None:
+            return ""
+
+        return str(name)
 
     def published(self, names: Iterable[str]) -> list[str]:
         """Return those of the files in the folder of pages that MkDocs publishes."""
@@ -238,7 +249,10 @@ class UserConfig:
     def list_setting(self, name: str) -> list[Any]:
         """Return a setting that is a list; empty where it is absent."""
         value = self.data.get(name)
-        return list(value) if isinstance(value, list) else []
+        if isinstance(value, list):
+            return list(value)
+
+        return []
 
 
 def _entries(data: Mapping[str, Any], key: str) -> list[object]:
@@ -253,7 +267,10 @@ def _entries(data: Mapping[str, Any], key: str) -> list[object]:
 
 
 def _plugins(data: Mapping[str, Any]) -> list[object]:
-    return _entries(data, "plugins") if data.get("plugins") is not None else ["search"]
+    if data.get("plugins") is not None:
+        return _entries(data, "plugins")
+
+    return ["search"]
 
 
 def _name(entry: object) -> str:
@@ -266,7 +283,10 @@ def _is_harmless(entry: object) -> bool:
 
 def _custom(data: Mapping[str, Any]) -> str:
     theme = data.get("theme")
-    return str(theme.get("custom_dir") or "") if isinstance(theme, dict) else ""
+    if isinstance(theme, dict):
+        return str(theme.get("custom_dir") or "")
+
+    return ""
 
 
 def read_user_config(

@@ -129,4 +129,7 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
 
 def _path_in(glob: str) -> str:
     plain = glob.removesuffix("**").rstrip("/")
-    return "" if not plain or set(plain) & set("!*?[]{}'\\") else plain + "/x" * (plain != glob)
+    if not plain or set(plain) & set("!*?[]{}'\\"):
+        return ""
+
+    return plain + "/x" * (plain != glob)

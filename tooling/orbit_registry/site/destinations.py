@@ -47,7 +47,10 @@ class Destination:
 
     def address(self, page: str) -> str | None:
         """Return the target as a link on a page names it."""
-        return self.url if self.outside or self.url is None else relative(page, self.url)
+        if self.outside or self.url is None:
+            return self.url
+
+        return relative(page, self.url)
 
 
 class Places(Protocol):
@@ -107,7 +110,10 @@ def _named(site: Places, name: str) -> str | None:
     wanted = name.lower().removesuffix(".md")
     pages = {**site.documents, **site.curated}
     urls = {url for path, url in pages.items() if _is_called(path.lower(), wanted)}
-    return urls.pop() if len(urls) == 1 else None
+    if len(urls) == 1:
+        return urls.pop()
+
+    return None
 
 
 def _is_called(path: str, name: str) -> bool:
@@ -141,11 +147,11 @@ def _destination_of(site: Places, path: str, fragment: str, href: str) -> Destin
 
     for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
         if candidate in site.documents:
-            mark = (
-                f"#{HEADING_PREFIX}{fragment.lower()}"
-                if fragment and is_markdown(candidate)
-                else ""
-            )
+            if fragment and is_markdown(candidate):
+                mark = f"#{HEADING_PREFIX}{fragment.lower()}"
+            else:
+                mark = ""
+
             return Destination(site.documents[candidate] + mark)
 
         if candidate in site.curated:
@@ -203,7 +209,10 @@ def _path(site: Places, origin: str, target: str) -> str | None:
         joined = posixpath.normpath(target.lstrip("/") or ".")
     else:
         joined = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
-    return joined if site.forge.holds(joined) and "\x00" not in joined else None
+    if site.forge.holds(joined) and "\x00" not in joined:
+        return joined
+
+    return None
 
 
 def _is_in_git(site: Places, path: str) -> bool:

@@ -72,7 +72,10 @@ class MirroredDocument:
         """The file in the source tree that becomes its page."""
         name = self.path.rpartition("/")[2].lower()
         stem = self.url.removesuffix(".html").rstrip("/")
-        return f"{self.url}index.md" if name.startswith(("index.", "readme.")) else f"{stem}.md"
+        if name.startswith(("index.", "readme.")):
+            return f"{self.url}index.md"
+
+        return f"{stem}.md"
 
 
 def mirrored_documents(
@@ -242,11 +245,10 @@ def with_user_pages(
             source.path.startswith(f"{docs}/")
             and source.path.removeprefix(f"{docs}/") in user_files
         )
-        return (
-            document_url(source.path, docs, directories)
-            if is_own_page and claims[source.path] == 1
-            else None
-        )
+        if is_own_page and claims[source.path] == 1:
+            return document_url(source.path, docs, directories)
+
+        return None
 
     return [
         replace(record, page=url) if (url := page(record)) is not None else record
@@ -275,11 +277,11 @@ def with_first_commits(records: Sequence[Record], workspace: Workspace) -> list[
             for path, (first, _) in times.items()
         }
 
-    by_path = (
-        workspace.cache.memo("first commits", repr((workspace.git.head(), paths)), days)
-        if paths
-        else {}
-    )
+    if paths:
+        by_path = workspace.cache.memo("first commits", repr((workspace.git.head(), paths)), days)
+    else:
+        by_path = {}
+
     return [
         replace(record, first_commit=by_path.get(documents.get(record.path, ""), ""))
         for record in records
@@ -366,14 +368,15 @@ class _DocumentCache(Mapping[str, Document]):
             if isinstance(document, Diagnostic):
                 self.problems[path] = replace(document, code=UNREADABLE)
 
-            text = (
-                self._publication.document(path, document.text)
-                if isinstance(document, Document)
-                else None
-            )
-            self._documents[path] = (
-                None if text is None else Document(path, text, structure=parsed(text).structure)
-            )
+            if isinstance(document, Document):
+                text = self._publication.document(path, document.text)
+            else:
+                text = None
+
+            if text is None:
+                self._documents[path] = None
+            else:
+                self._documents[path] = Document(path, text, structure=parsed(text).structure)
 
         document = self._documents[path]
         if document is None:
@@ -456,9 +459,11 @@ class ProseLoader:
         heading = lines.position(begins).line
         end = first + text.count("\n")
 
-        status = (
-            _STATUS.match(text) if record.source and record.source.authority == "record" else None
-        )
+        if record.source and record.source.authority == "record":
+            status = _STATUS.match(text)
+        else:
+            status = None
+
         text_below = text[len(status[0]) :] if status else without_restated(text, record)
         above = text[: len(text) - len(text_below)]
 

@@ -59,7 +59,10 @@ def built_from(publication: Publication) -> tuple[str, str]:
 
 
 def _file(record: Record) -> str:
-    return record.source.path if record.source else record.path
+    if record.source:
+        return record.source.path
+
+    return record.path
 
 
 def _rows(publication: Publication, files: Sequence[str]) -> list[Row]:

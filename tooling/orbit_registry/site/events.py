@@ -26,7 +26,10 @@ class Event(NamedTuple):
     @property
     def css(self) -> str:
         """The classes of its verb: an edit has no colour."""
-        return "" if self.is_edit else status_css(self.record.status)
+        if self.is_edit:
+            return ""
+
+        return status_css(self.record.status)
 
     @property
     def is_edit(self) -> bool:
@@ -99,7 +102,10 @@ def _day_of(moment: object) -> str:
 
 def _author(record: Record) -> str:
     author = record.data.get("created_by")
-    return str(author.get("name") or "") if isinstance(author, dict) else ""
+    if isinstance(author, dict):
+        return str(author.get("name") or "")
+
+    return ""
 
 
 def history_of(record: Record, relations: Relations) -> list[Event]:

@@ -215,7 +215,10 @@ def _write_own_twin(
 
 def _url_of(path: str) -> str:
     is_folder = path.endswith("/index.html") or path == "index.html"
-    return path.removesuffix("index.html") if is_folder else path
+    if is_folder:
+        return path.removesuffix("index.html")
+
+    return path
 
 
 def _write_assets(data: Published, pages: PageCache, made: Made, progress: Progress) -> None:

@@ -50,12 +50,16 @@ _WILD = re.compile(r"[*?\[{!]")
 def group_of(record: Record) -> str:
     """Return under which heading the explorer lists a record."""
     if record.phase == "pending":
-        return WAITING if record.status.waits else UNKNOWN
+        if record.status.waits:
+            return WAITING
+
+        return UNKNOWN
     if record.phase == "closed":
         return HISTORY
-    return (
-        MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
-    )
+    if record.kind.in_document or record.kind.gate == "relevant_and_linked":
+        return MUST
+
+    return CONSIDER
 
 
 def data(records: Iterable[Record], half_life_days: float, routes: RouteRows) -> str:
@@ -137,14 +141,20 @@ def _segment(segment: Iterable[str | tuple[Any, ...]]) -> list[Any]:
 
 
 def _chunk(chunk: str | tuple[Any, ...]) -> Any:
-    return chunk if isinstance(chunk, str) else [_character(unit) for unit in chunk]
+    if isinstance(chunk, str):
+        return chunk
+
+    return [_character(unit) for unit in chunk]
 
 
 def _character(unit: object) -> Any:
     if isinstance(unit, tuple):
         negated, ranges = unit
         return [int(negated), *chain.from_iterable(ranges)]
-    return unit if isinstance(unit, str) else 0
+    if isinstance(unit, str):
+        return unit
+
+    return 0
 
 
 def unscoped(records: Iterable[Record]) -> str:

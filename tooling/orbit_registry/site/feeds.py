@@ -126,7 +126,10 @@ def _id(record: Record) -> str:
 
 
 def _address(base_url: str | None, url: str) -> str:
-    return f"{base_url.rstrip('/')}/{url}" if base_url else url or "."
+    if base_url:
+        return f"{base_url.rstrip('/')}/{url}"
+
+    return url or "."
 
 
 def _text(text: str) -> str:

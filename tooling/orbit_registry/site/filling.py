@@ -87,7 +87,10 @@ def environment(suffix: str, prepare: Prepare, *, is_sandboxed: bool = False) ->
 
 
 def _name_of(file: Path) -> str:
-    return file.name if file.parent == FOLDER else f"{file.parent.name}/{file.name}"
+    if file.parent == FOLDER:
+        return file.name
+
+    return f"{file.parent.name}/{file.name}"
 
 
 def _compiled() -> BytecodeCache | None:
@@ -97,4 +100,7 @@ def _compiled() -> BytecodeCache | None:
     folder = compiled_folder()
     # Of another version the same templates may be compiled with other settings.
     names = f"{stamp_of(__file__)}-%s"
-    return FileSystemBytecodeCache(folder, names) if folder else None
+    if folder:
+        return FileSystemBytecodeCache(folder, names)
+
+    return None

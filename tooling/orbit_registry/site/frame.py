@@ -78,7 +78,10 @@ class Frames:
 
 def address_of(base_url: str | None, url: str) -> str:
     """Return a page's address on the web; from the site's root if the site has no address."""
-    return f"{base_url.rstrip('/')}/{url}" if base_url else url
+    if base_url:
+        return f"{base_url.rstrip('/')}/{url}"
+
+    return url
 
 
 def marks_of(url: str, base_url: str | None, data: str) -> dict[str, str]:

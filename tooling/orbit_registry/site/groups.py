@@ -54,7 +54,10 @@ class Groups:
 
     def tag_link(self, tag: str, page: str) -> str | None:
         """Return how a page names a tag's page; None where it has none."""
-        return relative(page, tag_url(tag)) if tag in self.tags else None
+        if tag in self.tags:
+            return relative(page, tag_url(tag))
+
+        return None
 
     def column_words(self, record: Record, column: str, page: str) -> list[dict[str, str | None]]:
         """Return the words of a record's column, each with how a page names theirs;

@@ -147,12 +147,18 @@ def _deciding(record: Record, name: str = "ID") -> str:
     verb = next(
         (verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None
     )
-    return f"orbit {kind.name} {verb} {name}" if verb else f"orbit show {name}"
+    if verb:
+        return f"orbit {kind.name} {verb} {name}"
+
+    return f"orbit show {name}"
 
 
 def _waits(record: Record, today: date) -> int:
     day = _day(record, "created_at") if record.status.waits else None
-    return (today - day).days if day is not None else 0
+    if day is not None:
+        return (today - day).days
+
+    return 0
 
 
 def _day(record: Record, field: str) -> date | None:

@@ -128,7 +128,10 @@ def decided(records: Iterable[Record]) -> list[Decided]:
     made = made_decisions(records)
     areas = areas_of(made)
     if not areas:
-        return [Decided(made[:DECIDED])] if made else []
+        if made:
+            return [Decided(made[:DECIDED])]
+
+        return []
 
     totals = Counter(areas.values())
     by_area: dict[Area, list[Record]] = {}
@@ -216,7 +219,10 @@ def built_html(commit: str, day: str, address: str | None) -> str:
 
     It is on this page alone: on all of them it would change each page at each commit.
     """
-    return str(macros("home.html").built(commit, day, address)) if commit else ""
+    if commit:
+        return str(macros("home.html").built(commit, day, address))
+
+    return ""
 
 
 def _with_edit(event: Event, edit: Edit | None) -> Event:

@@ -93,7 +93,10 @@ def relation_within(rel: str) -> str:
 def relation_label(rel: str) -> str:
     """Return how a relation reads as a label."""
     text = words_of(_language.get()).get(f"relation.{rel}")
-    return capital(text) if text else rel
+    if text:
+        return capital(text)
+
+    return rel
 
 
 def column_label(column: str) -> str:
@@ -109,7 +112,10 @@ def capital(text: str) -> str:
 def word_or(key: str, text: str) -> str:
     """Return a text of the core in the language of this build; one that a project wrote stays."""
     is_ours = words_of(ENGLISH).get(key) == text
-    return word(key) if is_ours else text
+    if is_ours:
+        return word(key)
+
+    return text
 
 
 def fact(text: str) -> str:

@@ -82,7 +82,10 @@ def _part(data: Published, name: str) -> Part:
         return _index_part(index)
 
     page = extra_pages().get(name)
-    return Part(load(page.html), load(page.markdown)) if page else PARTS.get(name, NOTHING)
+    if page:
+        return Part(load(page.html), load(page.markdown))
+
+    return PARTS.get(name, NOTHING)
 
 
 def _page(

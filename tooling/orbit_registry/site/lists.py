@@ -155,7 +155,10 @@ def columns_of(kind: Kind) -> list[str]:
 
 def name_of(column: str) -> str:
     """Return the name of a column as readers see it."""
-    return word(f"column.{column}") if column in (IN_CODE, CITED) else column_label(column)
+    if column in (IN_CODE, CITED):
+        return word(f"column.{column}")
+
+    return column_label(column)
 
 
 Cell = tuple[str, str, str]

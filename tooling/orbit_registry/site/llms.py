@@ -139,7 +139,10 @@ def _about(twins: Sequence[Twin]) -> str:
     """Return what is in a part: how many pages, and what some of them decide."""
     sentences = [twin.sentence for twin in twins if twin.sentence]
     count = plural(len(twins), "page")
-    return f"{count}. {' '.join(sentences)}" if sentences else count
+    if sentences:
+        return f"{count}. {' '.join(sentences)}"
+
+    return count
 
 
 def _groups(records: Sequence[Record]) -> dict[str, str]:
@@ -198,7 +201,10 @@ def _name(groups: Sequence[str], twins: Sequence[Twin]) -> str:
     if not names:
         return f"{twins[0].title} to {twins[-1].title}"
     if all(name.isdecimal() for name in names):
-        return names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
+        if len(names) == 1:
+            return names[0]
+
+        return f"{names[-1]} to {names[0]}"
 
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more

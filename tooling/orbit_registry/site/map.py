@@ -114,4 +114,7 @@ def _joined(
 
 def verb_within(edge: Edge) -> str:
     """Return how a relation reads within a sentence."""
-    return relation_within(edge.rel) if edge.rel else verb_of(edge)
+    if edge.rel:
+        return relation_within(edge.rel)
+
+    return verb_of(edge)

@@ -18,7 +18,10 @@ def escaped(text: str) -> str:
     """Return plain text as Markdown that means it."""
     text = _SPECIAL.sub(r"\\\g<0>", text)
     opening = _BLOCK.match(text)
-    return text if opening is None else f"{opening[0]}\\{text[opening.end() :]}"
+    if opening is None:
+        return text
+
+    return f"{opening[0]}\\{text[opening.end() :]}"
 
 
 @lru_cache(maxsize=1 << 14)
@@ -48,7 +51,10 @@ def code(text: str) -> str:
     text = _line(text)
     ticks = _longer_ticks(text, 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
+    if text:
+        return f"{ticks}{pad}{text}{pad}{ticks}"
+
+    return ""
 
 
 def fenced(text: str) -> str:

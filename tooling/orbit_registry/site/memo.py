@@ -107,4 +107,7 @@ class PageCache:
         self._values.remember(self._namespace, key, self._entries, is_clean=True)
 
     def _answers(self, questions: Sequence[Question]) -> str:
-        return key_of([self.site.answer(question) for question in questions]) if questions else ""
+        if questions:
+            return key_of([self.site.answer(question) for question in questions])
+
+        return ""

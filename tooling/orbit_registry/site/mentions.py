@@ -174,7 +174,10 @@ class TaskLookup:
 
     def address(self, task: str) -> str | None:
         """Return where a browser finds a task."""
-        return self.url.replace("{id}", quote(task, safe="")) if self.url else None
+        if self.url:
+            return self.url.replace("{id}", quote(task, safe=""))
+
+        return None
 
     def file(self, task: str, site: SiteMap) -> tuple[str, str | None] | None:
         """Return the file of the repository that holds a task, with its address or site URL."""

@@ -55,7 +55,10 @@ class Archive:
         """Have npm fetch the archive if it is missing;
         return what went wrong, empty for nothing.
         """
-        return "" if _is_whole(self.path, self) else _packed(self)
+        if _is_whole(self.path, self):
+            return ""
+
+        return _packed(self)
 
     def unpacked(self) -> Iterator[tuple[str, bytes]]:
         """Yield the files for the site, by their path there."""

@@ -248,11 +248,11 @@ def open_output(folder: Path) -> Output:
         content = manifest.read_bytes()
         stored = json.loads(content.decode("utf-8", "surrogatepass"))
         journal = folder / JOURNAL
-        lines = (
-            journal.read_bytes().splitlines()
-            if journal.is_file() and not journal.is_symlink()
-            else []
-        )
+        if journal.is_file() and not journal.is_symlink():
+            lines = journal.read_bytes().splitlines()
+        else:
+            lines = []
+
         new = [
             str(json.loads(line)) for line in lines if line.endswith(b'"')
         ]  # the last one may be torn
@@ -272,7 +272,10 @@ def open_output(folder: Path) -> Output:
 
     # A tracked manifest was not written by a build, and may name files of the user.
     tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, JOURNAL))
-    return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(content))
+    if tracked:
+        return Output(folder, {})
+
+    return Output(folder, files, seal=digest_of(content))
 
 
 def _parents(path: str) -> list[str]:

@@ -104,4 +104,7 @@ def _address(data: Published, links: TwinLinks, href: str) -> str:
 
 def _section(section: Section) -> str:
     heading = f"## {escaped(section.title)}" if section.anchor else f"# {escaped(section.title)}"
-    return f"{heading}\n\n{escaped(section.text)}" if section.text else heading
+    if section.text:
+        return f"{heading}\n\n{escaped(section.text)}"
+
+    return heading

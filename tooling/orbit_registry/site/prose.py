@@ -305,7 +305,10 @@ def _tag(state: _State, tag: str) -> str:
 
     name = tag[1:-1].split(" ", 1)[0].rstrip("/").lower()
     write = _TAGS.get(name)
-    return write(state, tag) if write else tag
+    if write:
+        return write(state, tag)
+
+    return tag
 
 
 def _code(state: _State, tag: str) -> str:
@@ -319,7 +322,10 @@ def _end_of_code(state: _State, tag: str) -> str:
 
 
 def _end_of_link(state: _State, _: str) -> str:
-    return "</a>" if state.open_links.pop() else "</span>"
+    if state.open_links.pop():
+        return "</a>"
+
+    return "</span>"
 
 
 def _heading(state: _State, _: str) -> str:
@@ -419,7 +425,10 @@ def _image(state: _State, tag: str) -> str:
     if destination.outside:
         # A picture from another host would tell that host who reads the page.
         link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
-        return f"<span>{alt}</span>" if state.open_links else link
+        if state.open_links:
+            return f"<span>{alt}</span>"
+
+        return link
 
     sizes = [name for name in ("width", "height") if attributes.get(name)]
     size = "".join(f' {name}="{attributes[name]}"' for name in sizes)

@@ -71,7 +71,10 @@ class _State:
         """A pattern of the names that the page cites."""
         names = sorted(self.prose.cited, key=len, reverse=True)
         joined = "|".join(map(re.escape, names))
-        return re.compile(rf"(?<![\w/&-])(?:{joined})(?![\w-])") if names else None
+        if names:
+            return re.compile(rf"(?<![\w/&-])(?:{joined})(?![\w-])")
+
+        return None
 
     @cached_property
     def _link_spans(self) -> Sequence[Span]:
@@ -199,7 +202,10 @@ def _inert(state: _State, text: str, names: re.Pattern[str] | None) -> str:
 
 
 def _number(state: _State, match: re.Match[str]) -> str:
-    return f"[^{state.numbers[match[1]]}]" if match[1] in state.numbers else match[0]
+    if match[1] in state.numbers:
+        return f"[^{state.numbers[match[1]]}]"
+
+    return match[0]
 
 
 def _cited(state: _State, match: re.Match[str]) -> str:
@@ -212,7 +218,10 @@ def _in_link(state: _State, offset: int) -> bool:
 
 def _linked(state: _State, words: str, where: str) -> str:
     """Return words as a link to where the page leads; the words alone if it leads nowhere."""
-    return link(words, state.address(where)) if where else words
+    if where:
+        return link(words, state.address(where))
+
+    return words
 
 
 def _link(state: _State, each: Link) -> Iterator[_Edit]:
@@ -244,17 +253,19 @@ def _link(state: _State, each: Link) -> Iterator[_Edit]:
 def _tags(state: _State, html: str) -> str:
     """Return HTML as the page has it; its links lead where the page leads."""
     inert = inert_html(html, state.source)
-    return (
-        _IMAGE.sub(partial(_picture, state), _HREF.sub(partial(_href, state), inert))
-        if "<" in inert
-        else inert
-    )
+    if "<" in inert:
+        return _IMAGE.sub(partial(_picture, state), _HREF.sub(partial(_href, state), inert))
+
+    return inert
 
 
 def _href(state: _State, match: re.Match[str]) -> str:
     where = state.prose.links.get(("link", unescape(match[1])), "")
     _, _, address = _linked(state, "", where).partition("](")
-    return f' href="{escape(address[:-1])}"' if address else ""
+    if address:
+        return f' href="{escape(address[:-1])}"'
+
+    return ""
 
 
 def _picture(state: _State, match: re.Match[str]) -> str:
@@ -263,7 +274,10 @@ def _picture(state: _State, match: re.Match[str]) -> str:
     where = state.prose.links.get(("image", source), "")
     written = _linked(state, escaped(attributes.get("alt") or source), where)
     is_shown = where and not SCHEME.match(where)
-    return f"!{written}" if is_shown else written
+    if is_shown:
+        return f"!{written}"
+
+    return written
 
 
 def _titles(state: _State, headings: Sequence[Heading]) -> Iterator[_Edit]:
@@ -330,7 +344,10 @@ def _quoted_line(state: _State, line: int, column: int, indent: int) -> _Edit:
 def _short(address: str) -> str:
     """Return an address of an issue or a change as a link with its short name."""
     name = short_name(address)
-    return link(escaped(name), address) if name else address
+    if name:
+        return link(escaped(name), address)
+
+    return address
 
 
 def _short_words(address: str) -> str:

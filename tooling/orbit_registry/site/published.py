@@ -145,7 +145,10 @@ def listed_files(context: BuildContext) -> list[str]:
 def cards_html(site: SiteMap, html: str, page: str) -> str:
     """Return the previews of the records that a page cites."""
     cards = "".join(site.preview(url) for url in cited_urls(html, page))
-    return f'<div class="orbit-cards" hidden>{cards}</div>' if cards else ""
+    if cards:
+        return f'<div class="orbit-cards" hidden>{cards}</div>'
+
+    return ""
 
 
 def _origins(context: BuildContext) -> dict[str, Location]:
@@ -161,7 +164,10 @@ def _origins(context: BuildContext) -> dict[str, Location]:
 
 def _card(by_url: Mapping[str, Record], sentences: Mapping[str, str], url: str) -> str:
     record = by_url.get(url)
-    return card_html(record, url, sentences.get(record.path, "")) if record else ""
+    if record:
+        return card_html(record, url, sentences.get(record.path, ""))
+
+    return ""
 
 
 def _relations(

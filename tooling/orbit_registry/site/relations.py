@@ -85,7 +85,10 @@ class Relations:
             return ""
 
         sentence = self.sentences.get(record.path, "")
-        return "" if sentence == record.title else sentence
+        if sentence == record.title:
+            return ""
+
+        return sentence
 
     def log_around(self, record: Record) -> Sequence[Record]:
         """Return the decisions around one, the newest first, itself among them; none for records
@@ -102,7 +105,10 @@ class Relations:
     def log(self, kind: Kind) -> Sequence[Record]:
         """Return all decisions of a kind, the newest first, if the page of one names not all."""
         log = self._logs.get(kind.name, [])
-        return log[::-1] if len(log) > LOG else ()
+        if len(log) > LOG:
+            return log[::-1]
+
+        return ()
 
     def doubts(self, record: Record) -> str:
         """Return why a live record may hold no longer, "" without a reason."""
@@ -144,7 +150,10 @@ class Relations:
 
     def successors(self, record: Record) -> Sequence[Record]:
         """Return the live records that took the place of a closed one."""
-        return self.records.live_successors(record) if record.phase == "closed" else ()
+        if record.phase == "closed":
+            return self.records.live_successors(record)
+
+        return ()
 
     def successors_today(self, record: Record) -> list[str]:
         """Return the ids of these without its direct successors."""

@@ -231,4 +231,7 @@ def lead(prose: str) -> str:
     whole words, 160 characters.
     """
     text = next(paragraphs(prose[content_start(prose) :]), "")
-    return text if len(text) <= LONGEST_LEAD else text[:LONGEST_LEAD].rpartition(" ")[0] + " …"
+    if len(text) <= LONGEST_LEAD:
+        return text
+
+    return text[:LONGEST_LEAD].rpartition(" ")[0] + " …"

@@ -321,8 +321,7 @@ def _lines(diagnostics: Sequence[Diagnostic]) -> list[str]:
         f"{diagnostic.location}: {diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
         for diagnostic in weighed[:MOST_LISTED]
     ]
-    return (
-        [*lines, f"… and {len(diagnostics) - MOST_LISTED} more"]
-        if len(diagnostics) > MOST_LISTED
-        else lines
-    )
+    if len(diagnostics) > MOST_LISTED:
+        return [*lines, f"… and {len(diagnostics) - MOST_LISTED} more"]
+
+    return lines

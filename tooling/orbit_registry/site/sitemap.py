@@ -99,11 +99,10 @@ class SiteMap:
         )
         url = (answer.url if isinstance(answer, Destination) else answer) or ""
 
-        return (
-            f"{answer}|{self.labels[url]}|{self.preview(url)}"
-            if url in self.labels
-            else str(answer)
-        )
+        if url in self.labels:
+            return f"{answer}|{self.labels[url]}|{self.preview(url)}"
+
+        return str(answer)
 
     def by_name(self, name: str) -> str | None:
         """Return the page of a task or of an earlier tool's record by a name in no form of

@@ -42,11 +42,11 @@ def stamps_of(
 
 def untracked_files(workspace: Workspace, out: Path) -> list[str]:
     """Return the files that git would add now, without those of the site."""
-    site = (
-        [workspace.relative(out)]
-        if out.is_relative_to(workspace.root) and out != workspace.root
-        else []
-    )
+    if out.is_relative_to(workspace.root) and out != workspace.root:
+        site = [workspace.relative(out)]
+    else:
+        site = []
+
     try:
         return without_records(workspace, workspace.git.untracked(without=site))
     except GitError:

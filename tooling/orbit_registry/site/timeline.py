@@ -143,7 +143,10 @@ def _items(page: str, records: Sequence[Record]) -> Markup:
 def _month(record: Record) -> int | None:
     """Return the month a record is from, counted from year 0; None where its date states none."""
     match = _MONTH.match(date_of(record))
-    return int(match[1]) * 12 + int(match[2]) - 1 if match else None
+    if match:
+        return int(match[1]) * 12 + int(match[2]) - 1
+
+    return None
 
 
 def _name(number: int, size: int) -> str:

@@ -19,7 +19,10 @@ SEARCH = "search/"
 
 def file_of(url: str) -> str:
     """Return the output file of a site URL: `adrs/ADR-0001/` is `adrs/ADR-0001/index.html`."""
-    return f"{url}index.html" if not url or url.endswith("/") else url
+    if not url or url.endswith("/"):
+        return f"{url}index.html"
+
+    return url
 
 
 def relative(origin: str, target: str) -> str:
@@ -51,7 +54,10 @@ def linked(base_url: str | None, origin: str, target: str) -> str:
     if base_url:
         return base_url.rstrip("/") + "/" + relative("", target).removeprefix(".")
     link = relative(origin, target)
-    return link if "/" in link or link == "." else f"./{link}"
+    if "/" in link or link == ".":
+        return link
+
+    return f"./{link}"
 
 
 def site_address(text: str) -> str:
@@ -118,4 +124,7 @@ def document_url(path: str, docs: str | None = "docs", directories: bool = True)
     elif not directories:
         return f"{stem}.html"
 
-    return f"{stem}/" if stem else ""
+    if stem:
+        return f"{stem}/"
+
+    return ""

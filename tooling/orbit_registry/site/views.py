@@ -270,11 +270,10 @@ def _glob(
     """
     matches = relations.matches.get(record.path, {}).get(glob)
     count, files = matches or (0, ())
-    shown = (
-        []
-        if files == [glob]
-        else [{"path": path, "url": _file_url(path, page, site)} for path in files]
-    )
+    if files == [glob]:
+        shown = []
+    else:
+        shown = [{"path": path, "url": _file_url(path, page, site)} for path in files]
 
     return {
         "glob": glob,
@@ -398,7 +397,10 @@ def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
 
 def _file_url(path: str, page: str, site: SiteMap) -> str | None:
     mirrored = site.mirrored.get(path)
-    return relative(page, mirrored) if mirrored else site.forge.view(path)
+    if mirrored:
+        return relative(page, mirrored)
+
+    return site.forge.view(path)
 
 
 def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:

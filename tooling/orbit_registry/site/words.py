@@ -157,7 +157,10 @@ def tags_of(record: Record) -> list[str]:
 
 def date_source(record: Record) -> str:
     """Return where the day of a record is from if it is not the record: `git`."""
-    return "git" if record.first_commit and not date_of(record) else ""
+    if record.first_commit and not date_of(record):
+        return "git"
+
+    return ""
 
 
 def own_columns(kind: Kind) -> list[str]:
@@ -183,7 +186,10 @@ def words_in(value: object) -> list[str]:
         return [", ".join(words_in(inner)) for inner in value]
     if isinstance(value, bool):
         return ["yes" if value else "no"]
-    return [] if value is None or value == "" else [str(value)]
+    if value is None or value == "":
+        return []
+
+    return [str(value)]
 
 
 def chip(record: Record) -> str:
@@ -194,7 +200,10 @@ def chip(record: Record) -> str:
 
 def built_word(built: Built | None) -> str:
     """Return whether the code follows a decision, as a word; empty if that can't be said."""
-    return "" if built is None or built.state is State.UNKNOWN else fact(built.words)
+    if built is None or built.state is State.UNKNOWN:
+        return ""
+
+    return fact(built.words)
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:

@@ -374,7 +374,10 @@ def _stem(path: str) -> str:
 
 def _names_of_file(path: str) -> set[str]:
     stem = _stem(path)
-    return {stem} if len(words_of(stem)) >= _TELLING_FILE_WORDS else {path}
+    if len(words_of(stem)) >= _TELLING_FILE_WORDS:
+        return {stem}
+
+    return {path}
 
 
 def publication_of(workspace: Workspace, collection: Collection) -> Publication:

@@ -369,7 +369,10 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        if math.isfinite(value):
+            return value
+
+        return None
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
     if isinstance(value, dict):
@@ -382,7 +385,10 @@ def _cell(value: object, nothing: str) -> str:
     if value is None:
         return nothing
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+
+        return "false"
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list | tuple | dict):
@@ -434,4 +440,7 @@ def _width(text: str) -> int:
 
 def _padded(text: str, width: int, right: bool) -> str:
     space = " " * (width - _width(text))
-    return space + text if right else text + space
+    if right:
+        return space + text
+
+    return text + space

@@ -173,7 +173,10 @@ class NameResolver:
     def resolve(self, name: str) -> str | None:
         """Return the id that a name means; None where no record or several answer to it."""
         ids = {record.id for record in self._set.candidates(name)}
-        return ids.pop() if len(ids) == 1 else None
+        if len(ids) == 1:
+            return ids.pop()
+
+        return None
 
 
 _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")

@@ -168,7 +168,10 @@ def _from_root(origin: str, target: str) -> str:
     if not file or ":" in file or path.startswith(".."):
         return ""
 
-    return f"{path}#{anchor}" if anchor else path
+    if anchor:
+        return f"{path}#{anchor}"
+
+    return path
 
 
 CONTENT = (
@@ -642,13 +645,19 @@ def _diagnostic_row(diagnostic: Diagnostic) -> Row:
 
 def _text(data: Mapping[str, object], name: str) -> str | None:
     value = data.get(name)
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+
+    return None
 
 
 def _moment(value: object) -> str | None:
     """Return a record's time for a column, in UTC; None for one the calendar does not have."""
     at = time_in(value)
-    return None if at is None else utc_time(at)
+    if at is None:
+        return None
+
+    return utc_time(at)
 
 
 FORMAT_VERSION = 9

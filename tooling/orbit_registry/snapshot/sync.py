@@ -73,7 +73,10 @@ class SyncResult:
     @property
     def path(self) -> Path | None:
         """The file of the snapshot, if it was asked for."""
-        return None if self.snapshot is None else self.snapshot.path
+        if self.snapshot is None:
+            return None
+
+        return self.snapshot.path
 
     @property
     def built(self) -> bool:

@@ -372,7 +372,10 @@ def row_reader(kind: Hashable) -> Callable[[Any], Any]:
         (row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None
     )
     if get_origin(kind) is tuple:
-        return tuple if read is None else lambda rows: tuple(map(read, rows))
+        if read is None:
+            return tuple
+
+        return lambda rows: tuple(map(read, rows))
     if read is None:
         return lambda row: row
 

@@ -397,7 +397,10 @@ def _problems_of(path: Path, text: str, problems: Iterable[SchemaProblem]) -> Co
 
 
 def _remedy(problem: SchemaProblem) -> str:
-    return f" ({problem.hint})" if problem.hint else ""
+    if problem.hint:
+        return f" ({problem.hint})"
+
+    return ""
 
 
 def _is_plain(data: Mapping[str, Any]) -> bool:
@@ -483,4 +486,7 @@ def number_in(text: str, most: float) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if 0 <= number <= most else None
+    if 0 <= number <= most:
+        return number
+
+    return None

@@ -277,7 +277,10 @@ def _details(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _word(value: object) -> str:
-    return value if isinstance(value, str) and _WORD.match(value) else ""
+    if isinstance(value, str) and _WORD.match(value):
+        return value
+
+    return ""
 
 
 def _moment(value: object) -> float | None:
@@ -305,7 +308,10 @@ def _paths(value: object) -> tuple[str, ...]:
 
 
 def _count(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < 1_000_000_000 else None
+    if type(value) is int and 0 <= value < 1_000_000_000:
+        return value
+
+    return None
 
 
 def _number(value: object) -> float | None:

@@ -36,7 +36,10 @@ def read_object(path: Path, *, limit: int) -> dict[str, Any]:
     except (OrbitError, ValueError, RecursionError):
         return {}
 
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+
+    return {}
 
 
 def read_bytes(path: Path | str, *, limit: int) -> bytes:
@@ -348,7 +351,10 @@ def _mode_of(path: Path) -> int | None:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "a device is no file", str(path))
 
-    return stat.S_IMODE(mode) if stat.S_ISREG(mode) else None
+    if stat.S_ISREG(mode):
+        return stat.S_IMODE(mode)
+
+    return None
 
 
 SKIPPED_FOLDERS = frozenset(

@@ -336,7 +336,10 @@ class Git:
     @cached_property
     def top(self) -> Path | None:
         """The work tree's root, or None outside a repository."""
-        return Path(self._places[0]) if self._places[0] else None
+        if self._places[0]:
+            return Path(self._places[0])
+
+        return None
 
     @property
     def prefix(self) -> str:
@@ -382,7 +385,10 @@ class Git:
     def common_dir(self) -> Path | None:
         """The git folder that all work trees of the repository share."""
         answer = self._where("--path-format=absolute", "--git-common-dir")
-        return Path(answer) if answer else None
+        if answer:
+            return Path(answer)
+
+        return None
 
     @property
     def is_shallow(self) -> bool:

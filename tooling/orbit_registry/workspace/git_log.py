@@ -174,7 +174,10 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
 
 def seconds_in(time: str) -> int:
     """Return the time of a commit as git prints it, which may be none or after all calendars."""
-    return min(int(time), _LATEST) if time.isdecimal() else 0
+    if time.isdecimal():
+        return min(int(time), _LATEST)
+
+    return 0
 
 
 def _commits(texts: Sequence[str]) -> Iterator[Commit]:

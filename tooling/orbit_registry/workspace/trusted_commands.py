@@ -150,7 +150,10 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
         texts = inner
 
     commit = workspace.git.head() if is_unseen else None
-    return {**hashes, COMMIT: commit} if commit else hashes
+    if commit:
+        return {**hashes, COMMIT: commit}
+
+    return hashes
 
 
 def _pieces(texts: Iterable[str]) -> list[str]:
@@ -204,7 +207,10 @@ def _script(root: Path, name: str) -> str:
 
 def _imports_of(name: str, content: str) -> list[str]:
     """Return the modules that a file of Python imports."""
-    return _IMPORTS.findall(content) if name.endswith(".py") else []
+    if name.endswith(".py"):
+        return _IMPORTS.findall(content)
+
+    return []
 
 
 def _file_names(word: str) -> Iterator[str]:

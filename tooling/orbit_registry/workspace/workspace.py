@@ -52,7 +52,10 @@ def user_home() -> Path:
         home = Path.home()
     except RuntimeError:
         return _NO_HOME
-    return home if home.is_absolute() else _NO_HOME
+    if home.is_absolute():
+        return home
+
+    return _NO_HOME
 
 
 def is_writable(path: Path) -> bool:
@@ -199,7 +202,10 @@ class Workspace:
         if self.git.top is None:
             return ""
         tip = self.git.default_tip()
-        return tip[1] if tip is not None else ""
+        if tip is not None:
+            return tip[1]
+
+        return ""
 
     @property
     def trusts_only_default_branch(self) -> bool:
@@ -241,7 +247,10 @@ def project_path(text: str) -> str:
         )
     if not pure.parts:
         return ""
-    return f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
+    if text.endswith(("/", "/.")):
+        return f"{pure}/"
+
+    return str(pure)
 
 
 def refuse_empty_path(path: str) -> None:
@@ -287,7 +296,10 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
     relative = real.relative_to(root).as_posix()
     if relative == ".":
         return ""
-    return f"{relative}/" if path.endswith(("/", "/.", "/..")) else relative
+    if path.endswith(("/", "/.", "/..")):
+        return f"{relative}/"
+
+    return relative
 
 
 def find_workspace(start: Path) -> Workspace:
@@ -385,7 +397,10 @@ def git_folder(root: Path) -> Path | None:
         return None
 
     folder = Path(git).resolve()
-    return folder if folder.is_dir() else None
+    if folder.is_dir():
+        return folder
+
+    return None
 
 
 def has_only_state(orbit: Path) -> bool:

@@ -280,7 +280,10 @@ def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool)
 
     hunks = hunks_of(old or "", new or "")
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
-    return f"--- {old_name}\n+++ {new_name}\n{hunks}" if hunks else ""
+    if hunks:
+        return f"--- {old_name}\n+++ {new_name}\n{hunks}"
+
+    return ""
 
 
 def write_or_remove(path: Path, text: str | None) -> None:

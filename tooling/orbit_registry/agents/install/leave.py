@@ -54,7 +54,10 @@ class Step:
 
     def text(self) -> str:
         """Return the step as a person reads it."""
-        return f"{self.what} ({self.path})" if self.path else self.what
+        if self.path:
+            return f"{self.what} ({self.path})"
+
+        return self.what
 
 
 @dataclass(frozen=True, slots=True)

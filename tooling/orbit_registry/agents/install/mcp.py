@@ -129,7 +129,10 @@ def _without_entry(text: str, file: ServersFile, root: Path, what: str) -> str |
         return text
 
     remaining = settings.without(path)
-    return None if remaining is None else remaining.text
+    if remaining is None:
+        return None
+
+    return remaining.text
 
 
 def _entry_path(file: ServersFile, root: Path) -> tuple[str, ...]:

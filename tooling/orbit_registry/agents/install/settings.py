@@ -236,7 +236,10 @@ class JsonText:
             return ""
 
         comma = plain.find(",")
-        return text if comma < 0 else text[:comma] + text[comma + 1 :]
+        if comma < 0:
+            return text
+
+        return text[:comma] + text[comma + 1 :]
 
     def _replaced(self, start: int, end: int, new: str) -> "JsonText":
         """Return the text with another one between two positions."""
@@ -292,7 +295,10 @@ class JsonSettings:
             if edited is not None:
                 edited = edited.without(path, self.spec.head)
 
-        return None if edited is None else edited.text
+        if edited is None:
+            return None
+
+        return edited.text
 
     def commands(self, text: str, what: str) -> list[str]:
         """Return our commands, in the order of the text."""
@@ -387,7 +393,10 @@ class JsonSettings:
             return []
 
         handlers = entry.get(HOOKS)
-        return handlers if isinstance(handlers, list) else []
+        if isinstance(handlers, list):
+            return handlers
+
+        return []
 
     def _is_ours(self, handler: object) -> bool:
         if not isinstance(handler, dict):

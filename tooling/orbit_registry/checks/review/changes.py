@@ -176,11 +176,11 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
     head = _commit(git, end.removeprefix(".") or "HEAD")
     base = git.merge_base(_commit(git, start), head)
     if base is None:
-        hint = (
-            "fetch the history: `git fetch --unshallow`"
-            if git.is_shallow
-            else "name a branch of this repository"
-        )
+        if git.is_shallow:
+            hint = "fetch the history: `git fetch --unshallow`"
+        else:
+            hint = "name a branch of this repository"
+
         raise GitError(f"{start} and {end or 'HEAD'} share no commit", hint=hint)
 
     is_work_tree = not dots or (
@@ -277,7 +277,10 @@ def _unwritten(
     workspace: Workspace, base: str, files: Iterable[str], records: RecordSet
 ) -> Sequence[Candidate]:
     trees = brought_by(workspace, base, files)
-    return () if trees is None else unwritten(*trees, records)
+    if trees is None:
+        return ()
+
+    return unwritten(*trees, records)
 
 
 def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator[RecordChange]:

@@ -37,7 +37,10 @@ class _Text(NamedTuple):
 
     @property
     def name(self) -> str:
-        return PROSE if self.pointer is None else ".".join(map(str, self.pointer))
+        if self.pointer is None:
+            return PROSE
+
+        return ".".join(map(str, self.pointer))
 
     def place(self, context: CheckContext, record: Record, offset: int) -> Location:
         if self.pointer is None:
@@ -92,12 +95,18 @@ def _decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
     from orbit_registry.formats.adr.reader import read_document
 
     entries = read_document(record.prose, _NAMED).entries
-    return entries[0] if len(entries) == 1 else None
+    if len(entries) == 1:
+        return entries[0]
+
+    return None
 
 
 def _text_of(context: CheckContext, record: Record) -> str:
     home = context.homes.get(record.path)
-    return home[0].text if home is not None else record.prose
+    if home is not None:
+        return home[0].text
+
+    return record.prose
 
 
 _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}

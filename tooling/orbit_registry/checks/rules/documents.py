@@ -147,7 +147,10 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
     `feature/ADR-001`.
     """
     name = Candidate(document, entry).local_name
-    return context.records.with_legacy_id(name) if name is not None else []
+    if name is not None:
+        return context.records.with_legacy_id(name)
+
+    return []
 
 
 @check(
@@ -247,7 +250,10 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _home(record: Record) -> str:
     """Return the path of the file that holds a decision's text."""
-    return record.source.path if record.source is not None else record.body_path
+    if record.source is not None:
+        return record.source.path
+
+    return record.body_path
 
 
 def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:

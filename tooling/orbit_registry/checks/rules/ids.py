@@ -36,7 +36,10 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _number(record: Record) -> tuple[str, int] | None:
     number = sequence_number(record.id, record.kind.prefix)
-    return None if number is None else (record.kind.name, number)
+    if number is None:
+        return None
+
+    return (record.kind.name, number)
 
 
 # Once for each set of records.

@@ -147,7 +147,10 @@ def _install_lines(
 def _has(state: HookState, *, dry_run: bool) -> str:
     if not state.changed:
         return "has it"
-    return "would have the hook" if dry_run else "has the hook"
+    if dry_run:
+        return "would have the hook"
+
+    return "has the hook"
 
 
 def _ignored(root: Path, path: Path) -> Iterator[str]:
@@ -256,7 +259,10 @@ def _state_text(state: HookState) -> str:
     if state.installed:
         text = "installed" if state.current else "installed by another version: install it again"
 
-    return f"{text}; {state.off} switches all hooks off" if state.off else text
+    if state.off:
+        return f"{text}; {state.off} switches all hooks off"
+
+    return text
 
 
 @operation("hook test", lists=True)

@@ -80,4 +80,7 @@ def data_of(value: Any) -> object:
         return [data_of(part) for part in value]
     if isinstance(value, datetime):
         return format_time(value)
-    return str(value) if isinstance(value, Path) else value
+    if isinstance(value, Path):
+        return str(value)
+
+    return value

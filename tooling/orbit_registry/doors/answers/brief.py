@@ -198,4 +198,7 @@ def _content(name: str, limit: int, hint: str) -> str:
 
 
 def _title(name: str) -> str:
-    return "<stdin>" if name == STANDARD_INPUT else name
+    if name == STANDARD_INPUT:
+        return "<stdin>"
+
+    return name

@@ -46,7 +46,10 @@ class Caller:
     def ledger(self, root: str) -> SessionLog | None:
         """Return the log of what its session was shown; None without a session."""
         name = self.session_at(root)
-        return SessionLog(root, *name) if name is not None else None
+        if name is not None:
+            return SessionLog(root, *name)
+
+        return None
 
     def author(self, model: str | None = None) -> Author:
         """Return the author of its records, never a person."""
@@ -119,7 +122,10 @@ class Call:
 
     def author(self, model: str | None = None) -> Author:
         """Return the person or agent who asks."""
-        return self.registry.author(model) if self.caller is None else self.caller.author(model)
+        if self.caller is None:
+            return self.registry.author(model)
+
+        return self.caller.author(model)
 
     def path(self, path: str) -> str:
         """Return a path from the project's root; a person gives it from the current folder.
@@ -133,7 +139,10 @@ class Call:
 
         relative = path_from_root(root, Path.cwd(), path)
         is_open = relative != "" and not relative.endswith("/")
-        return f"{relative}/" if is_open and (root / relative).is_dir() else relative
+        if is_open and (root / relative).is_dir():
+            return f"{relative}/"
+
+        return relative
 
     def file(self, name: str) -> str:
         """Return the path from the root of a file that the caller names to be read.

@@ -368,7 +368,10 @@ def sync(
     result = registry.sync(rebuild=rebuild, snapshot=not index)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     answer = answer_of(result, 'orbit query "FROM vote_ranking"')
-    return answer if call.kind is None else _with_votes(answer, registry, call.kind)
+    if call.kind is None:
+        return answer
+
+    return _with_votes(answer, registry, call.kind)
 
 
 def _with_votes(answer: Answer, registry: Registry, kind: Kind) -> Answer:
@@ -441,7 +444,10 @@ def _limited_query(call: Call, sql: str, limit: int, seconds: float) -> Answer:
 
 
 def _cell(value: object) -> object:
-    return cut(value, LONGEST_CELL) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return cut(value, LONGEST_CELL)
+
+    return value
 
 
 @operation("snapshot", job="Publish", is_group=True)

@@ -123,7 +123,10 @@ def _status(call: Call, status: str | None, *, pending: bool) -> str | None:
             )
         return "proposed"
 
-    return "proposed" if pending else status
+    if pending:
+        return "proposed"
+
+    return status
 
 
 def _body(file: str | None) -> str | None:

@@ -50,7 +50,10 @@ def overlooked_of_check(registry: Registry) -> list[str]:
     records = [*registry.collection.records]
     kinds = {record.kind.name for record in records if record.is_unreachable}
     of_kinds = [record for record in records if record.kind.name in kinds]
-    return _overlooked(registry, of_kinds) if of_kinds else []
+    if of_kinds:
+        return _overlooked(registry, of_kinds)
+
+    return []
 
 
 def hook_notes(registry: Registry) -> list[str]:
@@ -185,4 +188,7 @@ def _advice(registry: Registry, name: str, word: str, used: set[str]) -> str:
 def _field_words(record: Record, name: str) -> Sequence[str]:
     if name == "feature":
         return (record.text(name) or "",)
-    return record.scope.tags if name == "tag" else record.words(f"{name}s")
+    if name == "tag":
+        return record.scope.tags
+
+    return record.words(f"{name}s")

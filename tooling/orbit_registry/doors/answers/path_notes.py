@@ -97,4 +97,7 @@ def _in_other_case(root: Path, path: str) -> str:
         folder /= part if part in names else name
 
     actual = folder.relative_to(root).as_posix()
-    return "" if actual == path.rstrip("/") else actual
+    if actual == path.rstrip("/"):
+        return ""
+
+    return actual

@@ -304,7 +304,10 @@ def _replacement_edit(old: Record) -> Edit:
 
 def _append_once(current: object, entry: object) -> list[object]:
     entries = list(current) if isinstance(current, (list, tuple)) else []
-    return entries if entry in entries else [*entries, entry]
+    if entry in entries:
+        return entries
+
+    return [*entries, entry]
 
 
 def _supersede(old: Record, new: Record) -> str:

@@ -285,11 +285,10 @@ _EMPTIABLE = frozenset(("scope", "labels", "evidence", "legacy_ids", "distinct_f
 def _merge_lists(data: Mapping[str, object], name: str, value: object) -> object:
     """Return a list with what is new added to the present one; any other value unchanged."""
     present = list_in(data, name)
-    return (
-        [*present, *(entry for entry in value if entry not in present)]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [*present, *(entry for entry in value if entry not in present)]
+
+    return value
 
 
 def _remove_entries(
@@ -322,8 +321,7 @@ def _matches(entry: object, pattern: object) -> bool:
 
 
 def _entry_words(entry: object) -> str:
-    return (
-        f"{entry.get('kind')}:{entry.get('reference')}"
-        if isinstance(entry, Mapping)
-        else str(entry)
-    )
+    if isinstance(entry, Mapping):
+        return f"{entry.get('kind')}:{entry.get('reference')}"
+
+    return str(entry)

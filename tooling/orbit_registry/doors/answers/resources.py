@@ -257,4 +257,7 @@ def resource_named(call: Call, name: str) -> str:
             f"no resource was made from {path}", hint=f"`orbit import doc {path}` makes one"
         )
 
-    return made[0] if made else name
+    if made:
+        return made[0]
+
+    return name

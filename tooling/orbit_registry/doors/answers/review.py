@@ -193,7 +193,10 @@ def review(
 
 def kind_name(registry: Registry, word: str | None) -> str | None:
     """Return the kind that a person names; None if none is named."""
-    return None if word is None else registry.workspace.kinds.named(word).name
+    if word is None:
+        return None
+
+    return registry.workspace.kinds.named(word).name
 
 
 def _section_lines(sections: Sequence[Section]) -> Iterator[Block]:
@@ -224,7 +227,10 @@ def _sections_of_code(by_state: Mapping[State, Sequence[Record]]) -> Iterator[Se
 
 def _in_code(registry: Registry, kind: str | None) -> Mapping[str, Built]:
     with_documents = [each.name for each in registry.workspace.kinds if each.in_document]
-    return registry.built() if kind in (None, *with_documents) else {}
+    if kind in (None, *with_documents):
+        return registry.built()
+
+    return {}
 
 
 def _in_state(

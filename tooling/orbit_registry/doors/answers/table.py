@@ -115,7 +115,10 @@ class Row:
     @property
     def method(self) -> str:
         """Return its name in Python: `enforce_try` of a command of a group, else the function's."""
-        return self.name.replace(" ", "_").replace("-", "_") if " " in self.name else self.function
+        if " " in self.name:
+            return self.name.replace(" ", "_").replace("-", "_")
+
+        return self.function
 
     @property
     def is_command(self) -> bool:
@@ -211,4 +214,7 @@ def methods() -> Mapping[str, Row]:
 def by_method(name: str) -> Operation | None:
     """Return the operation that Python calls by a name; None if there is none."""
     row = methods().get(name)
-    return None if row is None else row.load()
+    if row is None:
+        return None
+
+    return row.load()

@@ -123,7 +123,10 @@ def _site_code(root: Path) -> Mapping[str, tuple[str, ...]]:
     except (ImportError, OrbitError):
         return {}
 
-    return {FILE: config.code_settings} if config is not None and config.code_settings else {}
+    if config is not None and config.code_settings:
+        return {FILE: config.code_settings}
+
+    return {}
 
 
 def _command_lines(

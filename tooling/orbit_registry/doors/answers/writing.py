@@ -286,7 +286,10 @@ def _choice(call: Call, kind: Kind, near: Sequence[Neighbour]) -> Neighbour | No
     if answer == STOP:
         person.stop()
 
-    return None if answer == ADD else listed[int(answer) - 1]
+    if answer == ADD:
+        return None
+
+    return listed[int(answer) - 1]
 
 
 def _change_planned(call: Call, kind: Kind, any_id: str, edit: Edit, title: str | None) -> Answer:

@@ -68,4 +68,7 @@ def _writers() -> Iterable[TextIOWrapper]:
 def for_program(data: str) -> str | bytes:
     """Return data for a program, which expects UTF-8 where the terminal writes something else."""
     encoding = getattr(sys.stdout, "encoding", None) or UTF_8
-    return data if codecs.lookup(encoding).name == UTF_8 else data.encode(UTF_8)
+    if codecs.lookup(encoding).name == UTF_8:
+        return data
+
+    return data.encode(UTF_8)

@@ -296,13 +296,19 @@ orbit new learning "Read a file before you move it" --path "src/**"
 
 
 def _adder(kind: str) -> click.Command | None:
-    return _verb(kind, "new") if kind in ("adr", "learning", *_kind_names()) else None
+    if kind in ("adr", "learning", *_kind_names()):
+        return _verb(kind, "new")
+
+    return None
 
 
 def _verb(kind: str, name: str) -> click.Command | None:
     context = click.Context(orbit, info_name="orbit")
     group = orbit.get_command(context, kind)
-    return group.get_command(context, name) if isinstance(group, click.Group) else None
+    if isinstance(group, click.Group):
+        return group.get_command(context, name)
+
+    return None
 
 
 @click.command("help")
@@ -416,7 +422,10 @@ def run(arguments: list[str]) -> int:
             code = orbit.main(args=arguments, prog_name=_program_name(), standalone_mode=False)
         finally:
             _sync_written()
-        return code if isinstance(code, int) else 0
+        if isinstance(code, int):
+            return code
+
+        return 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -484,7 +493,10 @@ def _is_completing() -> bool:
 
 def _program_name() -> str:
     is_long = Path(sys.argv[0]).name == "orbit-registry" or "_ORBIT_REGISTRY_COMPLETE" in os.environ
-    return "orbit-registry" if is_long else "orbit"
+    if is_long:
+        return "orbit-registry"
+
+    return "orbit"
 
 
 def _discard_output() -> None:
@@ -597,7 +609,10 @@ def _usual_word(context: click.Context, word: str) -> str:
     is_kind = name in ("adr", "learning", *_kind_names())
     is_general = is_kind or context.parent is None or word.startswith("-")
     same = USUAL_WORDS.get(f"{name} {word}") or (USUAL_WORDS.get(word, "") if is_general else "")
-    return same.replace("orbit adr ", f"orbit {name} ") if is_kind else same
+    if is_kind:
+        return same.replace("orbit adr ", f"orbit {name} ")
+
+    return same
 
 
 if __name__ == "__main__":

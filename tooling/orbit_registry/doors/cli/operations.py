@@ -78,7 +78,10 @@ class _RequiredUnlessEdited(click.Option):
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value; where an editor is asked for, none is one too."""
         if ctx.params.get("editor"):
-            return None if self.value_is_missing(value) else self.type_cast_value(ctx, value)
+            if self.value_is_missing(value):
+                return None
+
+            return self.type_cast_value(ctx, value)
         return super().process_value(ctx, value)
 
 
@@ -108,7 +111,10 @@ def command_of(
         help=_help_of(operation, kind, verb),
         hidden=operation.is_hidden if verb is None else verb.is_hidden,
     )
-    return format_option(command, operation.formats) if operation.formats else command
+    if operation.formats:
+        return format_option(command, operation.formats)
+
+    return command
 
 
 def _of_verb(argument: Argument, verb: Verb) -> Argument:
@@ -151,7 +157,10 @@ class TableGroup(click.Group):
     @cached_property
     def verbs(self) -> Mapping[str, Verb]:
         """What sets a status of the kind's records, by its word."""
-        return {} if self.kind is None else verbs_of(self.kind)
+        if self.kind is None:
+            return {}
+
+        return verbs_of(self.kind)
 
     @cached_property
     def rows(self) -> Mapping[str, Row]:

@@ -85,7 +85,10 @@ def _value(argument: Argument, value: object) -> object:
         return (value,)
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
-    return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(value)
+
+    return value
 
 
 def _calls(commands: Sequence[str]) -> list[str]:

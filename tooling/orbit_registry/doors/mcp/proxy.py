@@ -181,11 +181,10 @@ class Pending:
 
     def take(self, key: object) -> PendingCall | None:
         """Remove and return the request of an answer."""
-        return (
-            self._asked.pop(key, None)
-            if isinstance(key, int | str) and not isinstance(key, bool)
-            else None
-        )
+        if isinstance(key, int | str) and not isinstance(key, bool):
+            return self._asked.pop(key, None)
+
+        return None
 
     def learn(self, tools: object) -> None:
         """Note which tools' results may have one more field."""
@@ -298,7 +297,10 @@ class Results:
                 self._pending.learn(result.get("tools"))
             elif request is not None and result.get("resultType", "complete") == "complete":
                 changed = self._decide(exact_json(text), request).encode()
-                return changed + line[len(line.rstrip()) :] if changed else line
+                if changed:
+                    return changed + line[len(line.rstrip()) :]
+
+                return line
         except FAULTS:
             return line
 

@@ -260,7 +260,10 @@ def _change(change: RecordChange, page: Link, file: Link) -> str:
 def _shown(change: RecordChange) -> list[str]:
     """Return where agents are shown an added record, unless its kind or status says it."""
     shown = change.visibility
-    return [] if shown is None or shown.is_obvious else list(shown.lines())
+    if shown is None or shown.is_obvious:
+        return []
+
+    return list(shown.lines())
 
 
 def _touch(new: Record, touch: Touch, page: Link) -> str:

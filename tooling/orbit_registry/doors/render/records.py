@@ -55,7 +55,10 @@ def vote_cell(votes: Sequence[Vote]) -> str:
     if not result.count:
         return ""
     weight = f"{result.score:.2f}"
-    return f"{result.count}" if weight == f"{result.count:.2f}" else f"{result.count} ({weight})"
+    if weight == f"{result.count:.2f}":
+        return f"{result.count}"
+
+    return f"{result.count} ({weight})"
 
 
 def _vote_words(votes: Sequence[Vote]) -> str:
@@ -171,17 +174,26 @@ def record_data(
 
 
 def _rejected_line(option: RejectedOption) -> str:
-    return f"{option.option}: {option.reason}" if option.reason else option.option
+    if option.reason:
+        return f"{option.option}: {option.reason}"
+
+    return option.option
 
 
 def retirement_data(retirement: Retirement | None) -> dict[str, object]:
     """Return for JSON that a record is closed; empty for one that is not."""
-    return {"retired": retirement.as_data()} if retirement is not None else {}
+    if retirement is not None:
+        return {"retired": retirement.as_data()}
+
+    return {}
 
 
 def with_retirement(retirement: Retirement | None, text: str) -> str:
     """Return a text about a record below a line that says that it is closed."""
-    return f"{retirement}\n\n{text}" if retirement is not None else text
+    if retirement is not None:
+        return f"{retirement}\n\n{text}"
+
+    return text
 
 
 _OWN_LINES = frozenset(
@@ -191,7 +203,10 @@ _OWN_LINES = frozenset(
 
 
 def _plain_text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+
+    return str(value)
 
 
 def _review(record: Record) -> str:
@@ -220,7 +235,10 @@ def status_line(status: Status) -> str:
     name, banner = status.name, status.banner or ""
     if banner.startswith(name.capitalize()):
         return name + banner[len(name) :]
-    return f"{name}: {banner}" if banner else name
+    if banner:
+        return f"{name}: {banner}"
+
+    return name
 
 
 def amendments(record: Record, records: Iterable[Record]) -> str:
@@ -425,7 +443,10 @@ def _details(record: Record) -> Iterator[tuple[str, str]]:
 
 def _check_line(check: Mapping[str, object]) -> str:
     text = f"{check['id']} ({check.get('level', 'advice')})"
-    return f"{text}: {check['say']}" if "say" in check else text
+    if "say" in check:
+        return f"{text}: {check['say']}"
+
+    return text
 
 
 def _item(value: object) -> str:
@@ -521,11 +542,10 @@ def unread_text(problems: Iterable[Diagnostic]) -> str:
     if not first:
         return ""
 
-    count = (
-        "1 record could not be read"
-        if len(first) == 1
-        else f"{len(first):,} records could not be read, the first"
-    )
+    if len(first) == 1:
+        count = "1 record could not be read"
+    else:
+        count = f"{len(first):,} records could not be read, the first"
 
     problem = first[min(first)]
     return f"{count}: {problem.location}: {escaped_line(problem.message)}"

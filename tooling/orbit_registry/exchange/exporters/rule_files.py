@@ -81,7 +81,10 @@ COPILOT = RuleFormat(
 
 def _claude_spell(alternative: Alternative) -> str:
     text = _without_braces(alternative)
-    return text if text.startswith(EVERYTHING) else f"/{text}"
+    if text.startswith(EVERYTHING):
+        return text
+
+    return f"/{text}"
 
 
 def _claude_head(globs: Sequence[str]) -> str:

@@ -219,7 +219,10 @@ def parsed(text: str) -> Glob:
         text = _SPECIAL.sub(r"[\g<0>]", text.removeprefix(SYMBOL).partition("::")[0])
     glob = parse_glob(text)
     # The index holds no glob that can't be parsed; one without alternatives matches nothing.
-    return glob if isinstance(glob, Glob) else Glob(text, False, ())
+    if isinstance(glob, Glob):
+        return glob
+
+    return Glob(text, False, ())
 
 
 def spelled(glob: Glob, spell: Spell) -> list[str]:
@@ -249,7 +252,10 @@ def _name(globs: Sequence[str]) -> str:
         return PROJECT
     words = _APART.sub("-", globs[0].lower()).strip("-")[:40].strip("-")
     mark = hashlib.sha256("\n".join(globs).encode()).hexdigest()[:8]
-    return f"{words}-{mark}" if words else mark
+    if words:
+        return f"{words}-{mark}"
+
+    return mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,10 @@ class _Lesson:
 
     @property
     def label(self) -> str:
-        return f"{self.path} · {self.name}" if self.name else self.path
+        if self.name:
+            return f"{self.path} · {self.name}"
+
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,10 @@ def _lessons_in(workspace: Workspace, path: str) -> list[_Lesson]:
     if is_markdown(path):
         listed = [*_listed(path, text)] if _store_of(workspace.root / path) is None else []
         data, body = _of_markdown(text)
-        return listed if len(listed) >= _FEWEST else [_Lesson(path, "", data, body)]
+        if len(listed) >= _FEWEST:
+            return listed
+
+        return [_Lesson(path, "", data, body)]
 
     items = _of_yaml(text)
     names = [f"#{number}" for number in range(1, len(items) + 1)] if len(items) > 1 else [""]
@@ -356,14 +362,20 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return "\n".join(f"- {line}" for line in _lines(value))
 
-    return value.strip() if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value.strip()
+
+    return ""
 
 
 def _lines(value: object) -> list[str]:
     if isinstance(value, list):
         return [str(item).strip() for item in value if item]
 
-    return [str(value)] if value else []
+    if value:
+        return [str(value)]
+
+    return []
 
 
 def _of_yaml(text: str) -> list[Mapping[str, object]]:
@@ -428,7 +440,10 @@ def _list(value: object) -> list[str]:
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
 
-    return [str(item) for item in value if item] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [str(item) for item in value if item]
+
+    return []
 
 
 def _moment(value: object) -> str | None:

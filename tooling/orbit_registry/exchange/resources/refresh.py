@@ -154,7 +154,10 @@ def _versions(record: Record, request: RefreshRequest) -> list[str]:
 
 
 def _copy_path(record: Record) -> str:
-    return record.source.path if record.source is not None else ""
+    if record.source is not None:
+        return record.source.path
+
+    return ""
 
 
 def _previous_text(workspace: Workspace, record: Record) -> str | None:

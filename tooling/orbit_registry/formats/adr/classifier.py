@@ -113,15 +113,24 @@ def skip_reason(
                 name is not None and not name.dated
             )  # journals have dates and a status too
             sure = in_place or says_so or is_numbered or entry.number_spans or keys & _DECIDED
-            return None if sure else _STATUS_ALONE
+            if sure:
+                return None
+
+            return _STATUS_ALONE
 
         return NOTHING_DECIDED
 
     if not in_place or not (is_decision_name(stem) or is_decision_name(path.parent.name)):
         is_named = name is not None and name.is_decisions and name.title
-        return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
+        if is_named:
+            return _NUMBER_ALONE
 
-    return None if in_folder or entry.heading_span is not None else _NAME_ALONE
+        return "no status and no section that holds a decision"
+
+    if in_folder or entry.heading_span is not None:
+        return None
+
+    return _NAME_ALONE
 
 
 def is_blank_entry(entry: AdrDocument) -> bool:

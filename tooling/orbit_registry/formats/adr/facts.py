@@ -78,11 +78,11 @@ class Facts:
 def read_facts(header: Header, row: Sequence[Fact] = ()) -> Facts:
     """Return the facts of a row of a table, then those of each style."""
     facts = chain.from_iterable(style.read(header) for style in STYLES)
-    below = (
-        replace(header, zone=(header.footer,), front_matter=NO_FRONT_MATTER)
-        if header.footer
-        else None
-    )
+    if header.footer:
+        below = replace(header, zone=(header.footer,), front_matter=NO_FRONT_MATTER)
+    else:
+        below = None
+
     of_footer = (style.read(below) for style in (BULLETS, LINES)) if below is not None else ()
     return Facts(chain(row, facts, chain.from_iterable(of_footer)))
 
@@ -110,7 +110,10 @@ def _task(text: str) -> str:
         return text
 
     has_number = any(map(str.isdigit, link["text"]))
-    return link["text"] if has_number else link["url"]
+    if has_number:
+        return link["text"]
+
+    return link["url"]
 
 
 def people(facts: Facts, role: str) -> tuple[str, ...]:

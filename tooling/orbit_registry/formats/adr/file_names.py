@@ -171,7 +171,10 @@ def home_folder(folder: str) -> str:
     """Return the folder for new decisions: `adr` for `adr/rejected/2024`."""
     folder = strip_date_folders(folder)
     above, _, name = folder.rpartition("/")
-    return home_folder(above) if above and is_archive_folder(name) else folder
+    if above and is_archive_folder(name):
+        return home_folder(above)
+
+    return folder
 
 
 def status_of_path(path: str) -> Status | None:
@@ -242,13 +245,19 @@ def number_of_path(path: str) -> str | None:
     """
     name = _name(path)
     parts = read_name(name)
-    return parts.number if parts is not None and not is_log_name(name) else None
+    if parts is not None and not is_log_name(name):
+        return parts.number
+
+    return None
 
 
 def date_of_path(path: str) -> str | None:
     """Return the ISO date in a file's or its folder's name."""
     parts = read_name(_name(path))
-    return parts.date if parts is not None else None
+    if parts is not None:
+        return parts.date
+
+    return None
 
 
 def title_of_path(path: str) -> str:
@@ -262,6 +271,7 @@ def title_of_path(path: str) -> str:
 
 def _name(path: str) -> str:
     pure = PurePosixPath(path.replace("\\", "/"))
-    return (
-        pure.parent.name if pure.stem.lower() in GENERIC_NAMES and pure.parent.name else pure.stem
-    )
+    if pure.stem.lower() in GENERIC_NAMES and pure.parent.name:
+        return pure.parent.name
+
+    return pure.stem

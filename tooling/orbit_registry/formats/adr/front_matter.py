@@ -195,7 +195,10 @@ def _only(node: Node) -> ScalarNode | None:
     """Return the only text of a list, or the one that a mapping names."""
     if isinstance(node, SequenceNode) and len(node.value) == 1:
         only = node.value[0]
-        return only if isinstance(only, ScalarNode) else None
+        if isinstance(only, ScalarNode):
+            return only
+
+        return None
 
     if not isinstance(node, MappingNode):
         return None
@@ -216,7 +219,10 @@ def _data(node: Node, budget: _Budget, depth: int) -> Data:
 
     if isinstance(node, ScalarNode):
         is_null = node.style is None and node.value in _NULLS
-        return "" if is_null else str(node.value)
+        if is_null:
+            return ""
+
+        return str(node.value)
 
     if isinstance(node, SequenceNode):
         return [_data(item, budget, depth + 1) for item in node.value]
@@ -242,14 +248,20 @@ def _written(block: str, key: Node, value: Node, line: Span) -> Span:
         start = handle.end()
 
     if start >= end:
-        return Span(colon, colon) if colon else Span(start, start)
+        if colon:
+            return Span(colon, colon)
+
+        return Span(start, start)
 
     return Span(start, start + len(block[start:end].rstrip()))
 
 
 def _text(data: Data) -> str:
     if isinstance(data, str):
-        return " ".join(part.strip() for part in data.split("\n")).strip() if "\n" in data else data
+        if "\n" in data:
+            return " ".join(part.strip() for part in data.split("\n")).strip()
+
+        return data
 
     if isinstance(data, list):
         return ", ".join(filter(None, map(_about, data)))
@@ -264,7 +276,10 @@ def _paired(value: str) -> str:
     except UnicodeDecodeError:
         return ""
 
-    return "" if _HIDDEN.search(text) else text
+    if _HIDDEN.search(text):
+        return ""
+
+    return text
 
 
 def _values(data: Data, text: str) -> tuple[str, ...]:
@@ -282,9 +297,15 @@ def _items_of(data: Data, text: str) -> list[str]:
         return [text]
 
     if not any(data.values()):
-        return [*data] if len(data) > 1 else [text]
+        if len(data) > 1:
+            return [*data]
 
-    return [_about(data)] if name_in(data) else [_about(value) for value in data.values()]
+        return [text]
+
+    if name_in(data):
+        return [_about(data)]
+
+    return [_about(value) for value in data.values()]
 
 
 def _about(data: Data) -> str:
@@ -295,7 +316,10 @@ def _about(data: Data) -> str:
     if isinstance(data, list):
         inner = ", ".join(filter(None, map(_about, data)))
         is_link = len(data) == 1 and isinstance(data[0], str)
-        return f"[[{inner}]]" if is_link else inner
+        if is_link:
+            return f"[[{inner}]]"
+
+        return inner
 
     name = name_in(data)
     if name:
@@ -303,7 +327,10 @@ def _about(data: Data) -> str:
 
     if len(data) == 1:  # `- ADR-0001: the first`
         key, value = next(iter(data.items()))
-        return f"{key}: {_about(value)}" if value else key
+        if value:
+            return f"{key}: {_about(value)}"
+
+        return key
 
     return ", ".join(filter(None, map(_about, data.values())))
 

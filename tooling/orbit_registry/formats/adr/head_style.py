@@ -103,7 +103,10 @@ def _affected_paths(data: Data) -> tuple[list[str], list[str]]:
             refused.append(str(pattern))
 
     selects = any(not glob.startswith("!") for glob in globs)
-    return (globs, refused) if selects else ([], [*globs, *refused])
+    if selects:
+        return (globs, refused)
+
+    return ([], [*globs, *refused])
 
 
 def _is_path_glob(text: str) -> bool:
@@ -147,11 +150,17 @@ def _render_scalar(fact: Fact, value: str) -> str:
     if fact.key != "status":
         length = fact.span.end - fact.span.start
         quote = '"' if length == len(fact.raw) + 2 else ""
-        return scalar(value, quote) if length else f" {scalar(value)}"
+        if length:
+            return scalar(value, quote)
+
+        return f" {scalar(value)}"
 
     old, as_written = fact.values
     result = scalar(value + _remainder(old, value), as_written)
-    return result if as_written else f" {result}"
+    if as_written:
+        return result
+
+    return f" {result}"
 
 
 def _remainder(old: str, value: str) -> str:

@@ -138,7 +138,10 @@ def _bare_date(text: str, start: int, end: int) -> tuple[str, Span] | None:
     value = match["value"]
     orders: tuple[Order | None, ...] = (None, "day", "month")
     is_date = any(read_date(value, order) is not None for order in orders)
-    return (key, Span(*match.span("value"))) if is_date else None
+    if is_date:
+        return (key, Span(*match.span("value")))
+
+    return None
 
 
 def _dashed(text: str, start: int, end: int) -> tuple[str, Span] | None:
@@ -151,9 +154,10 @@ def _dashed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     value = match["value"].rstrip(" \t\\")
     is_name = key in ROLES and len(value) <= _SHORT and _NAME_START.match(value) is not None
     is_value = is_name or _is_status_or_day(key, value)
-    return (
-        (key, Span(match.start("value"), match.start("value") + len(value))) if is_value else None
-    )
+    if is_value:
+        return (key, Span(match.start("value"), match.start("value") + len(value)))
+
+    return None
 
 
 def _is_status_or_day(key: str, value: str) -> bool:
@@ -259,7 +263,10 @@ def split_names(value: str) -> tuple[str, ...]:
 def _bare_name(part: str) -> str:
     name = part.lstrip(" -").strip(" *_")
     is_marked = name[:1] + name[-1:] in ("<>", "``")
-    return name[1:-1] if is_marked else name
+    if is_marked:
+        return name[1:-1]
+
+    return name
 
 
 def _are_last_names_first(names: str) -> bool:

@@ -99,7 +99,10 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
             key == "status" and word is not None and plain(word.group()) in STATUS_OF
         )
 
-    return (key, match.start("value"), match.end("value")) if sure else None
+    if sure:
+        return (key, match.start("value"), match.end("value"))
+
+    return None
 
 
 def section_level(headings: Sequence[tuple[int, str]]) -> int:
@@ -107,7 +110,10 @@ def section_level(headings: Sequence[tuple[int, str]]) -> int:
     that of the first known one, so that a stray `#` changes nothing.
     """
     levels = [level for level, key in headings if key != "other"]
-    return levels[0] if levels else min((level for level, _ in headings), default=0)
+    if levels:
+        return levels[0]
+
+    return min((level for level, _ in headings), default=0)
 
 
 def read_sections(
@@ -189,11 +195,10 @@ def fields_span(document: Document) -> Span | None:
         (other for other in document.headings[:2] if section_key(other.text) == "metadata"), None
     )
     code = within(document.code, heading.body, lambda block: block.start) if heading else ()
-    return (
-        code[0]
-        if heading and code and not document.text[heading.body.start : code[0].start].strip()
-        else None
-    )
+    if heading and code and not document.text[heading.body.start : code[0].start].strip():
+        return code[0]
+
+    return None
 
 
 def toml_span(document: Document) -> Span | None:
@@ -287,7 +292,10 @@ def without_strike(text: str, span: Span, plain: str) -> tuple[Span, str]:
 def _inside_strike(text: str, span: Span, plain: str) -> tuple[Span, str]:
     """Return a title without the marks around it, if the whole of it is struck."""
     inner, words = without_strike(text, span, plain)
-    return (inner, words) if inner.end < span.end else (span, plain)
+    if inner.end < span.end:
+        return (inner, words)
+
+    return (span, plain)
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
@@ -358,7 +366,10 @@ def _text_after(plain: str, pattern: re.Pattern[str]) -> str:
     match = pattern.match(plain)
     remainder = plain[match.end() :].strip() if match else plain
     dated = _DATED.match(remainder) if match else None
-    return remainder[dated.end() :] if dated else remainder
+    if dated:
+        return remainder[dated.end() :]
+
+    return remainder
 
 
 def _title_after(text: str, start: int, end: int) -> Span:
@@ -398,7 +409,10 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
 def date_behind(title: str) -> str | None:
     """Return the day that a title ends with, in brackets: `Use x (2024-05-01)`."""
     match = _DAY_BEHIND.search(title)
-    return match["date"] if match else None
+    if match:
+        return match["date"]
+
+    return None
 
 
 def split_coded(text: str, span: Span, _: str) -> TitleParts | None:
@@ -440,7 +454,10 @@ def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
 
 def _words_start(text: str, span: Span) -> int:
     picture = _PICTURE.match(text, span.start, span.end)
-    return picture.end() if picture else span.start
+    if picture:
+        return picture.end()
+
+    return span.start
 
 
 def title_heading(document: Document) -> Heading | None:
@@ -478,7 +495,10 @@ def titled_heading(heading: Heading | None) -> Heading | None:
     """Return a heading, unless it names the form alone, or is a notice: `# Superseded!`."""
     words = plain(heading.text.strip(" :!.*_")) if heading else ""
     is_notice = STATUS_OF.get(words) in _OUT_OF_FORCE
-    return heading if heading and words not in NO_TITLES and not is_notice else None
+    if heading and words not in NO_TITLES and not is_notice:
+        return heading
+
+    return None
 
 
 def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:

@@ -117,7 +117,10 @@ def _definitions(text: str, start: int, end: int) -> Iterator[list[Cell]]:
 
 def _together(first: Cell, second: Cell) -> Cell:
     if first.span is None or second.span is None:
-        return first if first.text else second
+        if first.text:
+            return first
+
+        return second
 
     return Cell(f"{first.text}, {second.text}", Span(first.span.start, second.span.end))
 

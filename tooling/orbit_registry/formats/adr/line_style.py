@@ -86,7 +86,10 @@ def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) ->
 
         end = line.start + len(content.rstrip())
 
-    return span if span.start == span.end else Span(span.start, end)
+    if span.start == span.end:
+        return span
+
+    return Span(span.start, end)
 
 
 def _lists_decision(text: str, key: str, line: Span) -> bool:
@@ -253,7 +256,10 @@ def _value_below(text: str, current: tuple[str, Span] | None, line: Span) -> Spa
 def _mark_above(text: str, start: int) -> int:
     above = text.rfind("\n", 0, max(start - 1, 0)) + 1
     mark = NOTICE.match(text, above, start) if above < start else None
-    return above if mark is not None and not text[mark.end() : start].strip(' \t\r\n"') else start
+    if mark is not None and not text[mark.end() : start].strip(' \t\r\n"'):
+        return above
+
+    return start
 
 
 def _continues(content: str) -> bool:
@@ -289,7 +295,10 @@ def _insert_line(
 
 
 def _render_line(fact: Fact, value: str) -> str:
-    return value if fact.raw else f" {value}"
+    if fact.raw:
+        return value
+
+    return f" {value}"
 
 
 BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _read_items))

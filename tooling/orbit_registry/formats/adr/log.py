@@ -62,14 +62,20 @@ def log_headings(document: Document, *, in_log: bool = False) -> list[Entry]:
 
     below = _of_one_code(document)
     are_chapters = bool(below) and below[0][0].level > entries[0][0].level
-    return [] if are_chapters else entries
+    if are_chapters:
+        return []
+
+    return entries
 
 
 def dated_headings(document: Document) -> list[Entry]:
     """Return the headings of a log whose entries have dates, if most have one."""
     entries = _highest(_candidates(document, split_dated))
     levels = [heading.level for heading in _below_title(document)]
-    return entries if entries and 2 * len(entries) >= levels.count(entries[0][0].level) else []
+    if entries and 2 * len(entries) >= levels.count(entries[0][0].level):
+        return entries
+
+    return []
 
 
 def coded_headings(document: Document) -> list[Entry]:
@@ -83,7 +89,10 @@ def coded_headings(document: Document) -> list[Entry]:
     alike = [each for each in _below_title(document) if _states_status(document, each)]
     untitled = [(each, TitleParts(None, None, each.text, each.title)) for each in alike]
     entries = _highest(untitled)
-    return entries if len(entries) >= _FEWEST else []
+    if len(entries) >= _FEWEST:
+        return entries
+
+    return []
 
 
 def numbered_lessons(document: Document) -> list[Entry]:
@@ -106,7 +115,10 @@ def _of_one_code(document: Document) -> list[Entry]:
 
     coded = max(groups.values(), key=len, default=[])
     codes = {parts.code for _, parts in coded}
-    return coded if len(coded) >= _FEWEST and len(codes) == len(coded) else []
+    if len(coded) >= _FEWEST and len(codes) == len(coded):
+        return coded
+
+    return []
 
 
 def _below_title(document: Document) -> list[Heading]:

@@ -140,7 +140,10 @@ def _options_in(document: Document, span: Span, is_sure: bool) -> list[_Option]:
     if others:
         options = [_option(each.text, _text_of(document, each.body)) for each in others]
         labelled = [option for option in options if option.label]
-        return labelled if len(labelled) > 1 else options
+        if len(labelled) > 1:
+            return labelled
+
+        return options
 
     items: list[_Option] = []
     for block in _blocks(document, span):
@@ -242,7 +245,10 @@ def _picked(
 
     words = _words(_INSTEAD.split(first, maxsplit=1)[0])
     decided = [option for option in options if option.name and _words(option.name) <= words]
-    return decided if len(decided) < len(options) else []
+    if len(decided) < len(options):
+        return decided
+
+    return []
 
 
 def _rejected(
@@ -282,7 +288,10 @@ def _likeness(option: _Option, words: set[str]) -> float:
         return 2.0
 
     is_part = words <= others or others <= words
-    return 1.0 if is_part else len(words & others) / len(words | others)
+    if is_part:
+        return 1.0
+
+    return len(words & others) / len(words | others)
 
 
 def _scattered(document: Document, span: Span, covered: Sequence[Span]) -> Iterator[_Option]:
@@ -353,7 +362,10 @@ def _tidy(text: str) -> str:
     flat = " ".join(text.replace("**", "").replace("__", "").replace("`", "").split())
     bare = flat.strip(" .,:;?—–-*_")
     is_quoted = len(bare) > 2 and bare[0] in "\"'“„«「" and bare[-1] in "\"'”“»」"
-    return bare[1:-1] if is_quoted else bare
+    if is_quoted:
+        return bare[1:-1]
+
+    return bare
 
 
 def _words(text: str) -> set[str]:

@@ -97,7 +97,10 @@ def read_document(text: str, path: str = "") -> AdrFile:
     if is_template(pure_path, stem):
         return AdrFile("none", (), (), "a template")
     if not text.strip("\ufeff \t\r\n"):
-        return AdrFile("log", ()) if is_log_name(stem) else AdrFile("none", (), (), "empty")
+        if is_log_name(stem):
+            return AdrFile("log", ())
+
+        return AdrFile("none", (), (), "empty")
 
     document = parse_markdown(text)
     entries = log_headings(document)
@@ -162,7 +165,10 @@ def _entry(
     body = Span(heading.body.start, content_end(document, heading.body))
     outline = Outline(heading, parts, parts.number, heading.section, body, date)
     entry = assemble(log_header(document, heading, citations), outline)
-    return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
+    if parts.code:
+        return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code))
+
+    return entry
 
 
 def table_entries(document: Document) -> Iterator[AdrDocument]:
@@ -267,11 +273,10 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     codes = _codes(header, heading, path, entry.number)
     entry = replace(entry, legacy_ids=unique((*entry.legacy_ids, *codes)))
 
-    folder_status = (
-        file_names.status_of_path(path)
-        if entry.format == "none" and entry.status == "unknown"
-        else None
-    )
+    if entry.format == "none" and entry.status == "unknown":
+        folder_status = file_names.status_of_path(path)
+    else:
+        folder_status = None
 
     bodies = {
         section.key: section.body
@@ -283,9 +288,10 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         headings.is_filled(document, body) for body in bodies.values()
     )
     reason = skip_reason(entry, header.headings, stem, pure_path, says_so=says_so, is_filled=filled)
-    entry = (
-        replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
-    )
+    if folder_status is not None:
+        entry = replace(entry, status=folder_status, format=FOLDER)
+    else:
+        entry = entry
 
     if reason:
         return AdrFile("none", (), (), reason, entry)
@@ -314,7 +320,10 @@ def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:
         return date, "heading"
 
     path_date = file_names.date_of_path(path)
-    return (path_date, "path") if path_date else None
+    if path_date:
+        return (path_date, "path")
+
+    return None
 
 
 def _codes(header: Header, heading: Heading | None, path: str, number: str | None) -> Iterator[str]:
@@ -380,9 +389,10 @@ def _title_parts(
 
     below = headings.title_below(document, parts, header.headings)
 
-    return (
-        parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
-    )
+    if below is None:
+        return parts
+
+    return replace(parts, title=below.of(document.text), title_span=below)
 
 
 def _names_kind(field: Field) -> bool:
@@ -410,7 +420,10 @@ def _field_number(fields: Sequence[Field]) -> str | None:
     match = _NUMBER_FIELD.fullmatch(
         next((value for value in values if any(map(str.isdecimal, value))), "")
     )
-    return match["number"] if match else None
+    if match:
+        return match["number"]
+
+    return None
 
 
 def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
@@ -422,7 +435,10 @@ def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
     same = any(
         value.isdecimal() and series and int(value) == int(series["number"]) for value in values
     )
-    return series["number"] if series and same else None
+    if series and same:
+        return series["number"]
+
+    return None
 
 
 def _changelog_date(header: Header) -> Fact | None:
@@ -436,4 +452,7 @@ def _changelog_date(header: Header) -> Fact | None:
     lines = visible_lines(document, heading.body, document.code)
     matches = (_CHANGE_DATE.match(document.text, line.start, line.end) for line in lines)
     dates = [date for match in matches if match and (date := read_date(match["date"]))]
-    return Fact("date", min(dates), heading.body, "changelog") if dates else None
+    if dates:
+        return Fact("date", min(dates), heading.body, "changelog")
+
+    return None

@@ -96,7 +96,10 @@ def without_label(line: str) -> str:
     """
     opening = _OPENING.match(line)
     label = line[: opening.end()] if opening is not None else ""
-    return line[len(label) :] if label.strip(" \t*_>+-") else ""
+    if label.strip(" \t*_>+-"):
+        return line[len(label) :]
+
+    return ""
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
@@ -201,11 +204,11 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         for before, after, rel in _endings():
             verb = after.match(text, target[2].end, limit)
             first = group[0][2].start
-            lead = (
-                before.search(text, max(start, first - _LEAD), first)
-                if before is not None
-                else None
-            )
+            if before is not None:
+                lead = before.search(text, max(start, first - _LEAD), first)
+            else:
+                lead = None
+
             if verb is not None and (before is None or lead is not None):
                 begin = lead.start() if lead is not None else first
                 yield from (Phrase(rel, *member, Span(begin, verb.end())) for member in group)
@@ -214,7 +217,10 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
 
 def _skip(pattern: re.Pattern[str], text: str, at: int, limit: int) -> int:
     match = pattern.match(text, at, limit)
-    return match.end() if match else at
+    if match:
+        return match.end()
+
+    return at
 
 
 def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
@@ -234,7 +240,10 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
         bracket = match["bracket"].strip("`* ")
         if match["label"]:  # `[the new one][n]`: the caller resolves `n` in the document
             return match["label"].strip(), bracket, span
-        return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
+        if _ID_SHAPE.search(bracket):
+            return (bracket, bracket, span)
+
+        return None
 
     name = match["id"] or match["file"]
     name = name.rstrip(".")
@@ -289,7 +298,10 @@ def _with_range(text: str, first: tuple[str, str, Span], limit: int) -> list[tup
     width = len(series["number"])
     names = [f"{series['lead']}{number:0{width}}" for number in range(lower + 1, upper + is_bare)]
     between = [(name, name, last[2]) for name in names]
-    return [first, *between] if is_bare else [first, *between, last]
+    if is_bare:
+        return [first, *between]
+
+    return [first, *between, last]
 
 
 def value_phrases(rel: Rel, text: str, start: int, end: int) -> Iterator[Phrase]:

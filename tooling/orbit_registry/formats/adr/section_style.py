@@ -127,11 +127,10 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
 
 def _in_heading(header: Header, heading: Heading) -> Span | None:
     value = heading_value(heading.title.of(header.text))
-    return (
-        Span(heading.title.start + value[1], heading.title.start + value[2])
-        if value is not None
-        else None
-    )
+    if value is not None:
+        return Span(heading.title.start + value[1], heading.title.start + value[2])
+
+    return None
 
 
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
@@ -272,7 +271,10 @@ def _quoted(header: Header, heading: Heading) -> Span | None:
         span = Span(start, line.start + len(content))
         if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":
             quotes.append(span)
-    return quotes[0] if len(quotes) == 1 else None
+    if len(quotes) == 1:
+        return quotes[0]
+
+    return None
 
 
 def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
@@ -293,7 +295,10 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
 
 def _render_section(fact: Fact, value: str) -> str:
     capital = value[:1].upper() + value[1:]
-    return capital if fact.raw else f"\n\n{capital}"
+    if fact.raw:
+        return capital
+
+    return f"\n\n{capital}"
 
 
 def _insert_section(header: Header, key: str, value: str) -> tuple[int, str] | None:

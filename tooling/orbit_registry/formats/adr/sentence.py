@@ -97,4 +97,7 @@ def _fitting(sentence: str) -> str:
         return sentence
 
     words, blank, _ = sentence[: LONGEST - 1].rpartition(" ")
-    return f"{words.rstrip(',;:—–- ')} …" if blank else cut(sentence, LONGEST)
+    if blank:
+        return f"{words.rstrip(',;:—–- ')} …"
+
+    return cut(sentence, LONGEST)

@@ -124,7 +124,10 @@ def _without_options(text: str) -> str:
         return text
     listed = [_status(part.strip("*_` ")) for part in _LISTED.split(options["listed"])]
     is_list = sum(status != "unknown" for status in listed) > 2
-    return text[: options.start()] + text[options.end() :] if is_list else text
+    if is_list:
+        return text[: options.start()] + text[options.end() :]
+
+    return text
 
 
 def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
@@ -203,7 +206,10 @@ def _of_phrase(text: str) -> Status | None:
     if _IN_PROGRESS.match(text):
         return "proposed"
 
-    return "accepted" if _ACCEPTED.match(text) else None
+    if _ACCEPTED.match(text):
+        return "accepted"
+
+    return None
 
 
 _VERBS = frozenset({"is", "was", "has", "been", "now"})
@@ -222,7 +228,10 @@ def _predicate(words: Sequence[str]) -> Status | None:
 
 def _first_word(text: str) -> str:
     match = _WORD.match(text)
-    return match.group() if match else ""
+    if match:
+        return match.group()
+
+    return ""
 
 
 def _opens_with(text: str, at: int) -> bool:
@@ -238,9 +247,10 @@ def _after_both(text: str) -> Status | None:
     first, *second = _BOTH.split(text, maxsplit=1)
     words = second[0].split() if second else []
     status = STATUS_OF.get(plain(words[0].strip(".,;:*_`"))) if words else None
-    return (
-        status if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
-    )
+    if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS:
+        return status
+
+    return None
 
 
 _FEW_WORDS = 4
@@ -355,7 +365,10 @@ def _date_in(text: str, piece: Span) -> Span | None:
 
     stop = _SENTENCE_END.search(text, piece.start, piece.end)
     date = find_date(text, Span(piece.start, stop.start() if stop else piece.end))
-    return None if date is None or _UNTIL.search(text, piece.start, date.start) else date
+    if date is None or _UNTIL.search(text, piece.start, date.start):
+        return None
+
+    return date
 
 
 def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:

@@ -145,7 +145,10 @@ def _day_of_stage(text: str, row: Mapping[str, Span]) -> str:
         return ""
 
     is_known = normalise_status(row["status"].of(text))[0] != "unknown"
-    return (read_date(row["date"].of(text)) or "") if is_known else ""
+    if is_known:
+        return read_date(row["date"].of(text)) or ""
+
+    return ""
 
 
 def _cells_of_row(table: Table, row: Sequence[Cell]) -> Iterator[tuple[str, Span]]:

@@ -155,7 +155,10 @@ def _heading(text: str, entry: AdrDocument) -> str:
             and entry.sections[0].key == "metadata"
             and entry.format == "front-matter"
         )
-        return "" if is_below_code else "# $title"
+        if is_below_code:
+            return ""
+
+        return "# $title"
 
     edits = [(span, "$title") for span in entry.title_spans]
     for span in entry.number_spans:

@@ -47,7 +47,10 @@ _AT_TOP = {
 def title_status(title: str) -> str:
     """Return the words in brackets that a title begins or ends with: `Use x (superseded)`."""
     match = _IN_TITLE.search(f"# {title}")
-    return match["words"] if match else ""
+    if match:
+        return match["words"]
+
+    return ""
 
 
 def unread_status(text: str) -> tuple[str, str]:

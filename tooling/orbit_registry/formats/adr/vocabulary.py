@@ -110,7 +110,10 @@ class Language:
 
         translated = _feminine(translated) if word.lower().endswith(("a", "ée")) else translated
         cased = translated if raw[:1].islower() else translated[:1].upper() + translated[1:]
-        return f"{cased} {successor}" if by else cased
+        if by:
+            return f"{cased} {successor}"
+
+        return cased
 
 
 def _feminine(called: str) -> str:
@@ -146,7 +149,10 @@ def language_of(headings: Iterable[str]) -> Language | None:
     words = {*lower, *re.findall(r"[^\W\d_]+", "\n".join(lower))}
     scores = [(len(words & language.headings), language) for language in languages()]
     count, best = max(scores, key=lambda score: score[0])
-    return best if count else None
+    if count:
+        return best
+
+    return None
 
 
 def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language | None:
@@ -226,7 +232,10 @@ def read_date(text: str, order: Order | None = None) -> str | None:
 
     month, day = ("second", "first") if order == "day" else ("first", "second")
     iso = f"{slashed['year']}-{slashed[month]:0>2}-{slashed[day]:0>2}"
-    return iso if is_iso_date(iso) else None
+    if is_iso_date(iso):
+        return iso
+
+    return None
 
 
 def is_of_two_orders(text: str) -> bool:
@@ -276,7 +285,10 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
 
 def _read(text: str) -> str | None:
     if match := _DATE.match(text):
-        return match.group() if is_iso_date(match.group()) else None
+        if is_iso_date(match.group()):
+            return match.group()
+
+        return None
 
     parts = next((match.groupdict() for form in _DATES if (match := form.match(text))), None)
     if parts is None:
@@ -288,4 +300,7 @@ def _read(text: str) -> str | None:
         return None  # `15 March 99` and `12 Aug 30` state no year of this century
 
     iso = "-".join(part.zfill(2) for part in (year, month, parts.get("d") or "") if part)
-    return iso if month and is_iso_date(iso) else None
+    if month and is_iso_date(iso):
+        return iso
+
+    return None

@@ -136,11 +136,10 @@ def refuse_restated(before: str, after: str, path: str) -> None:
                 is_below = any(
                     start <= heading.section.start < fact.span.start for heading in headings
                 )
-                step = (
-                    "take it out, or word it as prose"
-                    if is_below
-                    else "begin the text with a heading: `## Context`"
-                )
+                if is_below:
+                    step = "take it out, or word it as prose"
+                else:
+                    step = "begin the text with a heading: `## Context`"
 
                 raise RefusedError(
                     f"`{_line(after, fact)}` in the text reads as the decision's "
@@ -192,9 +191,11 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
     names = (section.heading for section in entry.sections)
     language = language_of_status(entry.status_raw, _key_of_status(text, entry), names)
-    status = (
-        language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
-    )
+    if language is not None:
+        status = language.status(status, entry.status_raw.strip("*_` "))
+    else:
+        status = status
+
     fact = next(
         (fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span),
         None,
@@ -327,7 +328,10 @@ def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
     """
     body = _section_of(entry, fact)
     boxes = list(_BOX.finditer(text, body.start, body.end)) if body else []
-    return boxes if any(box.start() <= fact.span.start <= box.end() for box in boxes) else []
+    if any(box.start() <= fact.span.start <= box.end() for box in boxes):
+        return boxes
+
+    return []
 
 
 def _ticks(text: str, boxes: Sequence[re.Match[str]], status: str) -> Iterator[tuple[Span, str]]:
@@ -374,11 +378,11 @@ def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, s
 
     value = f"{digits[1]}{number:0{len(digits[2])}d}{digits[3]}"
     text = set_status(text, entry, "superseded")
-    line = (
-        re.compile(rf"^{re.escape(key)}[ \t]*:[ \t]*(?=\r?$)", re.MULTILINE).search(text)
-        if own_field
-        else None
-    )
+    if own_field:
+        line = re.compile(rf"^{re.escape(key)}[ \t]*:[ \t]*(?=\r?$)", re.MULTILINE).search(text)
+    else:
+        line = None
+
     if line is not None:
         return f"{text[: line.start()]}{key}: {value}{text[line.end() :]}"
 
@@ -699,11 +703,10 @@ def next_entry_heading(
         )
         before = f"{chapter}{word}{number}{remainder}"
 
-        code = (
-            ""
-            if is_bare or "adr" in word.lower()
-            else "-".join(f"{word.lstrip('[ ')}{number}".split())
-        )
+        if is_bare or "adr" in word.lower():
+            code = ""
+        else:
+            code = "-".join(f"{word.lstrip('[ ')}{number}".split())
 
     return EntryHeading(f"{'#' * heading.level} {before}{title_text}{after}", number, code)
 
@@ -757,7 +760,10 @@ def remove_entry(text: str, entry: AdrDocument) -> str:
     _refuse_row(text, entry)
     before, after = text[: entry.span.start], text[entry.span.end :]
     if not after.strip():
-        return before.rstrip() + newline_of(text) if before.strip() else ""
+        if before.strip():
+            return before.rstrip() + newline_of(text)
+
+        return ""
     return before + after
 
 
@@ -768,7 +774,10 @@ def _read_log(text: str) -> AdrFile:
 def newline_of(text: str) -> str:
     """Return the first line end of the text."""
     at = text.find("\n")
-    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
+    if at > 0 and text[at - 1] == "\r":
+        return "\r\n"
+
+    return "\n"
 
 
 def _splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:

@@ -85,7 +85,10 @@ def _footer(document: Document, inside: Sequence[Heading]) -> Span | None:
         return None
 
     is_keyed = all(_KEYED_LINE.match(text, line.start, line.end) for line in lines)
-    return footer if is_keyed else None
+    if is_keyed:
+        return footer
+
+    return None
 
 
 def _front_matter(document: Document) -> FrontMatter:
@@ -94,7 +97,10 @@ def _front_matter(document: Document) -> FrontMatter:
         return read_front_matter(document.text, block)
 
     block = headings.toml_span(document)
-    return NO_FRONT_MATTER if block is None else read_toml(document.text, block)
+    if block is None:
+        return NO_FRONT_MATTER
+
+    return read_toml(document.text, block)
 
 
 def _zones(
@@ -131,7 +137,10 @@ def _zones_below(
 
 
 def _end_of_first(document: Document, inside: Sequence[Heading]) -> int:
-    return inside[1].section.start if len(inside) > 1 else len(document.text)
+    if len(inside) > 1:
+        return inside[1].section.start
+
+    return len(document.text)
 
 
 def _has_keys_alone(document: Document, inside: Sequence[Heading], *, is_prose: bool) -> bool:
@@ -153,7 +162,10 @@ def _has_keys_alone(document: Document, inside: Sequence[Heading], *, is_prose: 
 def _key_on(text: str, line: Span) -> str | None:
     bullet = _BULLET.match(text, line.start, line.end)
     pair = key_value(text, bullet.end() if bullet else line.start, line.end)
-    return None if pair is None else pair[0]
+    if pair is None:
+        return None
+
+    return pair[0]
 
 
 def log_header(
@@ -208,9 +220,9 @@ def content_end(document: Document, span: Span) -> int:
     follows.
     """
     rules = within(document.rules, span, lambda rule: rule.start)
-    end = (
-        rules[-1].start
-        if rules and not document.text[rules[-1].end : span.end].strip()
-        else span.end
-    )
+    if rules and not document.text[rules[-1].end : span.end].strip():
+        end = rules[-1].start
+    else:
+        end = span.end
+
     return span.start + len(document.text[span.start : end].rstrip())

@@ -358,7 +358,10 @@ class FreshnessReport:
         can_change = self.tracked is not None and (
             self.untracked or self._unmatched or self.filesystem.missing
         )
-        return tuple(self.untracked) if can_change else None
+        if can_change:
+            return tuple(self.untracked)
+
+        return None
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:

@@ -87,7 +87,10 @@ class Renames:
         if not _is_nearly_all([new.startswith(f"{target}/") for new in inside.values()]):
             return None
 
-        return f"{target}/" if text.endswith("/") else target
+        if text.endswith("/"):
+            return f"{target}/"
+
+        return target
 
     def glob(self, text: str) -> str | None:
         """Return the glob that matches what this one matched before;
@@ -204,7 +207,10 @@ def _changed_names(old: str, new: str) -> tuple[str, str]:
 
 def _literal_prefix(text: str) -> str:
     glob = parse_glob(text)
-    return glob.literal_prefix if isinstance(glob, Glob) else ""
+    if isinstance(glob, Glob):
+        return glob.literal_prefix
+
+    return ""
 
 
 def _is_nearly_all(fits: Sequence[bool]) -> bool:
@@ -220,7 +226,10 @@ def _folder_after(folder: str, old: str, new: str) -> str | None:
     """Return the folder that a file below a folder moved to; None where its name changed too."""
     start = len(folder) + 1 if folder else 0
     tail = f"/{old[start:]}"
-    return f"/{new}".removesuffix(tail)[1:] if f"/{new}".endswith(tail) else None
+    if f"/{new}".endswith(tail):
+        return f"/{new}".removesuffix(tail)[1:]
+
+    return None
 
 
 def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
@@ -231,7 +240,10 @@ def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
         return None
 
     target, _ = targets.most_common(1)[0]
-    return target if target != folder else None
+    if target != folder:
+        return target
+
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +300,17 @@ def _new_name(field_name: str, text: str, renames: Renames) -> str | None:
     if field_name in (PATHS, CHECKS):
         sign = "!" if text.startswith("!") else ""
         glob = renames.glob(text.removeprefix("!"))
-        return f"{sign}{glob}" if glob is not None else None
+        if glob is not None:
+            return f"{sign}{glob}"
+
+        return None
 
     path, tail = _split(field_name, text)
     new = renames.path(path)
-    return f"{new}{tail}" if new is not None else None
+    if new is not None:
+        return f"{new}{tail}"
+
+    return None
 
 
 def _split(field_name: str, text: str) -> tuple[str, str]:

@@ -205,7 +205,10 @@ def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
 def _uid_in(text: str | None) -> str | None:
     data = data_in(text) or {}
     uid = data.get("uid")
-    return uid if isinstance(uid, str) else None
+    if isinstance(uid, str):
+        return uid
+
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +425,10 @@ def _settled(values: Mapping[Side, str]) -> str:
     """Return the value after the merge: that of the side that changed it, ours if both did."""
     base, ours, theirs = map(values.get, SIDES)
     if ours and theirs:
-        return theirs if ours == base else ours
+        if ours == base:
+            return theirs
+
+        return ours
 
     return ours or theirs or base or ""
 

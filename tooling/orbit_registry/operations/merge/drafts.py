@@ -162,7 +162,10 @@ class SideFiles:
         def meaning(path: str, line: str, cited: str) -> str:
             del path
             is_inherited = cited not in self._base_ids and line.rstrip("\r") in inherited
-            return cited if is_inherited else self._renames.get(cited, cited)
+            if is_inherited:
+                return cited
+
+            return self._renames.get(cited, cited)
 
         return meaning
 
@@ -383,8 +386,14 @@ class Resolution:
         def meaning(path: str, line: str, cited: str) -> str | None:
             del line
             if cited in ids:
-                return None if path in open_files else cited
-            return cited if records.candidates(cited) else None
+                if path in open_files:
+                    return None
+
+                return cited
+            if records.candidates(cited):
+                return cited
+
+            return None
 
         unclear: list[Unclear] = []
         changed = (path for path, count in self.citations.items() if count)

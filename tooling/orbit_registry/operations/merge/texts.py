@@ -83,7 +83,10 @@ def _newline(text: str) -> str | None:
     if text.count("\r") != crlf or crlf not in (0, text.count("\n")):
         return None
 
-    return "\r\n" if crlf else "\n"
+    if crlf:
+        return "\r\n"
+
+    return "\n"
 
 
 def _split(text: str) -> _Log:
@@ -221,7 +224,10 @@ def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequenc
 
 def _usual_gap(entries: Iterable[_Piece]) -> str:
     gaps = Counter(piece.gap for piece in entries if piece.gap.count("\n") > 1)
-    return gaps.most_common(1)[0][0] if gaps else "\n\n"
+    if gaps:
+        return gaps.most_common(1)[0][0]
+
+    return "\n\n"
 
 
 def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
@@ -237,7 +243,10 @@ def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
     if merged.text != texts[1]:
         write_atomic(ours, merged.text)
 
-    return 1 if merged.contested else 0
+    if merged.contested:
+        return 1
+
+    return 0
 
 
 _ABSENT = object()
@@ -410,7 +419,10 @@ def _text(
         return None
 
     lost = _comments(theirs) - _comments(text) - _comments(base or "")
-    return None if lost else text
+    if lost:
+        return None
+
+    return text
 
 
 def _comments(text: str) -> set[str]:
