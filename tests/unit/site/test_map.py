@@ -72,8 +72,7 @@ def test_a_page_names_both_ends_and_escapes_them() -> None:
     html = map_html(records, Relations(records))
     assert "1 supersession and 1 link between 3 records. 1 record is alone." in html
     assert re.findall(r"<small>([a-z ]*)</small>", html) == ["supersedes", "amends"]
-    assert '<h2 id="cluster-1">Use &lt;2&gt; <small>3</small></h2><div class="orbit-arcs' in html
-    assert html.count("</small></h2>") == 1
+    assert '<h2 id="cluster-1">Use &lt;2&gt; <small>3</small></h2>' in html
     assert 'href="../adrs/ADR-0003/"' in html
 
 
