@@ -175,3 +175,12 @@ def test_a_record_says_what_its_file_says() -> None:
         "accepted",
         ".orbit/adrs/ADR-0001",
     )
+
+
+def test_a_code_of_digits_is_no_number() -> None:
+    lesson = Record(load_kinds()["learning"], {"id": "L-00012"}, ".orbit/learnings/L-00012")
+    records = RecordSet([decision(12), lesson])
+
+    assert records.get("12").id == "ADR-0012"
+    assert records.get("l-00012").id == "L-00012"
+    assert "L-0012" not in records

@@ -17,7 +17,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.citations import numbered_name
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.model.ids import sequence_number
+from orbit_registry.model.ids import as_written_here
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import SUPERSEDED, Record
 
@@ -37,7 +37,9 @@ def _is_loosely(any_id: str, record_id: str) -> bool:
     """
     number = _NUMBER.fullmatch(any_id)
     name = numbered_name(record_id)
-    if number is None or name is None or sequence_number(record_id, f"{name.word}-") is None:
+    # L-00012 is a code of five letters and digits that happens to be all digits.
+    is_code = as_written_here(record_id) != record_id
+    if number is None or name is None or is_code:
         return any_id.casefold() == record_id.casefold()
 
     word = number["prefix"] or name.word

@@ -399,7 +399,7 @@ def export_snapshot(
     names = [*CONTENT, "meta"]
     paths = [file]
 
-    with contextlib.ExitStack() as files:  # all of them take their places, or none
+    with contextlib.ExitStack() as files:  # all are written before the first takes its place
         temporary = files.enter_context(replaced(file))
         if file.exists() and not _is_database(file):
             raise RefusedError(

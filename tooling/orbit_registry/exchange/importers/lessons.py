@@ -18,6 +18,7 @@ from orbit_registry.formats.adr.front_matter import Data, read_front_matter, rea
 from orbit_registry.formats.adr.headings import toml_span
 from orbit_registry.formats.adr.log import dated_headings, log_headings, numbered_lessons
 from orbit_registry.formats.adr.vocabulary import read_date
+from orbit_registry.formats.common_markdown import outside_fences
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.links import is_markdown
 from orbit_registry.formats.markdown import Document, parse_markdown
@@ -277,22 +278,25 @@ def _items(document: Document) -> Iterator[tuple[Mapping[str, object], str]]:
     items: list[tuple[str, list[str]]] = []
     category = ""
     others = 0
-    for line in document.text[document.content_start :].splitlines():
-        if line.startswith("#"):
+    lines = document.text[document.content_start :].splitlines()
+    prose = {number for number, _ in outside_fences(lines)}
+    for number, line in enumerate(lines):
+        mark = _ITEM.match(line) if number in prose else None
+        if number in prose and line.startswith("#"):
             category = "" if line.startswith("# ") else line.strip("# ")
-        elif mark := _ITEM.match(line):
+        elif mark is not None and line[mark.end() :].strip():
             items.append((category, [line[mark.end() :]]))
         elif items and line[:1] in (" ", "\t"):
             items[-1][1].append(line)
         else:
             others += len(line)
 
-    listed = sum(len("".join(lines)) for _, lines in items)
+    listed = sum(len("".join(parts)) for _, parts in items)
     if len(items) < _FEWEST or others * 2 > listed:
         return
 
-    for category, lines in items:
-        yield {"category": category}, dedent("\n".join(lines)).strip()
+    for category, parts in items:
+        yield {"category": category}, dedent("\n".join(parts)).strip()
 
 
 def _fields(lesson: _Lesson) -> dict[str, object]:
