@@ -34,7 +34,7 @@ def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
 @pytest.mark.timeout(5)
 @pytest.mark.parametrize("mark", ["`", "``", "` ", "`` ", "`a``"])
 def test_many_backticks_cost_little(mark: str) -> None:
-    from orbit_registry.formats.dialects import common_markdown
+    from orbit_registry.formats.common_markdown import common_markdown
     from orbit_registry.formats.sentences import plain_text
 
     for _ in range(10):

@@ -133,8 +133,10 @@ class Workspace:
         in the user's cache for a read-only checkout.
         """
         here = self.root / CACHE
-        if is_writable(here):
+        has_file_in_the_way = self.state.is_file()  # the writer says so
+        if is_writable(here) or has_file_in_the_way:
             return here
+
         return checkout_cache(self.root) or here
 
     @property
