@@ -20,9 +20,12 @@ _SPAN = re.compile(r"(?<!`)(`++).+?(?<!`)\1(?!`)")
 _LONGEST_LINE = 4096  # longer lines have no marks
 _TELLING = ("<", "===", "import", "export", "{", "[!", "[[", "[TOC]", "*[")
 """What a text has in which a line may be rewritten."""
-_ATTRIBUTE = r"(?:\s+[\w:.-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|\{[^<>]*\}))?)"
-_NAME = r"[A-Z][\w.]{0,60}"
-_TAG = rf"</?{_NAME}{_ATTRIBUTE}{{0,20}}\s*/?>"
+# What is matched is kept (`++`, `(?>…)`): another reading of the same marks finds no tag either,
+# and to try them all takes time that doubles with each mark.
+_BRACES = r"\{(?:[^<>{}]++|\{[^<>{}]*+\})*+\}"
+_ATTRIBUTE = rf"(?>\s++[\w:.-]++(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|{_BRACES}))?)"
+_NAME = r"[A-Z][\w.]{0,60}+"
+_TAG = rf"</?{_NAME}{_ATTRIBUTE}{{0,20}}+\s*+/?>"
 
 
 class Rule(NamedTuple):
@@ -72,9 +75,11 @@ def _wiki(match: re.Match[str]) -> str:
 
 _ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 _NOTES = "hint|notice|alert|callout|admonition|note|tip|info|warning|danger|details|tab"
-_COMPONENTS = Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*)+"), "")
+_COMPONENTS = Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*+)++"), "")
 """<Badge status={status}></Badge>"""
-_IMPORT = Rule(re.compile(r"import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*"), "")
+_IMPORT = Rule(
+    re.compile(r"import\s++[\w{},*\s]{1,200}?(?<=\s)from\s++['\"][^'\"]{1,200}['\"];?\s*"), ""
+)
 """import Tabs from "@theme/Tabs";"""
 _EXPORT = Rule(re.compile(r"export\s+(?:const|let|default)\s.{1,2000}[;})]\s*"), "")
 """export const x = 1;"""
@@ -129,10 +134,10 @@ LINES = (
     *(_TEMPLATE, _ATTRIBUTES, _CONTENTS, _ABBREVIATION, _CALLOUT),
 )
 """Whole lines; the first rule that fits counts."""
-_EMPTY_COMPONENT = Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}\s*/>"), "")
+_EMPTY_COMPONENT = Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}+\s*+/>"), "")
 """<Badge a="b" />; `List<String>` is text"""
 _COMPONENT = Rule(
-    re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}\s*>(?P<inner>[^<>]*)</(?P=tag)>"),
+    re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}+\s*+>(?P<inner>[^<>]*)</(?P=tag)>"),
     r"\g<inner>",
 )
 """<Tab title="One">first</Tab>"""

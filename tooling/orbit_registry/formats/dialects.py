@@ -42,7 +42,7 @@ _KINDS = {
 """Kinds of notes, and the theme's admonitions; others look like a note."""
 _CONTAINER = re.compile(
     r"\s*(?:\{\.?(?:callout-)?(?P<named>[A-Za-z][\w-]{0,30})(?P<more>[^}]*)\}|(?P<kind>[A-Za-z][\w-]{0,30}))"
-    r"\s*(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?\s*(?P<title>.*?)\s*"
+    r"\s*+(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?\s*+(?P<title>.*)"
 )
 _COLONS = re.compile(r"(?P<colons>:{3,})(?P<params>[^:]?.*)")
 _MARKED_LINE = re.compile(
@@ -221,5 +221,5 @@ def container_parts(token: Token) -> tuple[str, str]:
     kind = (parts["kind"] or parts["named"]).lower()
     kind = "note" if kind == "admonition" else kind
     attribute = _TITLE.search(parts["attributes"] or parts["more"] or "")
-    title = parts["boxed"] or parts["title"] or (attribute[1] if attribute else "")
+    title = parts["boxed"] or parts["title"].strip() or (attribute[1] if attribute else "")
     return kind, title or kind.capitalize()
