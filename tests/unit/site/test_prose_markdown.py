@@ -10,6 +10,7 @@ from orbit_registry.site.sitemap import SiteMap
 
 HERE = TextOrigin("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
 OTHER = "../../../adrs/ADR-0002/"
+LOG = "../4_decisions/"
 
 
 def written(text: str, site: SiteMap, top: int | None = None) -> str:
@@ -50,7 +51,7 @@ CASES = (
     ("a\n\n[^x]: hidden", "a"),
     ("import X from 'x'\n\na", "a"),
     ("<Badge status={s} />\n\na", "a"),
-    ("[[gone]] and [[gone|words]]", "gone and words"),
+    ("[[4_decisions]] and ![[4_decisions|a *b*]]", f"[4_decisions]({LOG}) and [a \\*b\\*]({LOG})"),
     ("> [!info]- Title\n> a", "> **Title**  \n> a"),
     ("{% hint style='info' %}\na\n{% endhint %}", "> **Info**\n>\n> a"),
     # what must stay text
@@ -64,6 +65,8 @@ CASES = (
     ('```py"><img src=x>\na\n```', "```py\na\n```"),
     ('```python title="x"\na\n```', "```python\na\n```"),
     # what stays as it was written
+    ("[[gone]], [[gone#a|words]], [[1, 2]]", "[[gone]], [[gone#a|words]], [[1, 2]]"),
+    ("[[1]](https://example.org/x)", "[[1]](https://example.org/x)"),
     ("```python\na\n```", "```python\na\n```"),
     ("~~~ c++ \na\n~~~", "~~~ c++\na\n~~~"),
     ("- a\n  - b\n\n1. c", "- a\n  - b\n\n1. c"),

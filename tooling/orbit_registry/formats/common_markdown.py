@@ -10,10 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import quote
-
-WIKI = "#wiki:"
-"""Begins the target of a link that names a file and not where it is: `[[name]]`."""
 
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})")
 _SPAN = re.compile(r"(?<!`)(`++).+?(?<!`)\1(?!`)")
@@ -62,15 +58,6 @@ def _callout(match: re.Match[str]) -> str:
         return match[0]
 
     return f"{match['quote']}**{title or kind.capitalize()}**  "
-
-
-def _wiki(match: re.Match[str]) -> str:
-    """Return a link to a file by its name; of an embedded file its name alone."""
-    words = match["words"] or f"{match['name']}{match['anchor'] or ''}".replace("#", " § ")
-    if match["embeds"]:
-        return words
-
-    return f"[{words}]({WIKI}{quote(match['name'])})"
 
 
 _ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
@@ -146,15 +133,7 @@ _REFERENCE = Rule(re.compile(r"\{\{[<%]\s*(?:rel)?ref\s+\"([^\"]{1,300})\"\s*[%>
 _LOOK = r"(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
 _LINK_ATTRIBUTES = Rule(re.compile(rf"(?<=\))\{{:?\s*{_LOOK}(?:\s+{_LOOK})*\s*\}}"), "")
 """[words](address){ .md-button width="300" }"""
-_LINK_BY_NAME = Rule(
-    re.compile(
-        r"(?<![\w\]])(?P<embeds>!?)\[\[(?P<name>[^\s\[\]|#^\\](?:[^\[\]|#^\\\n]{0,100}[^\s\[\]|#^\\])?)"
-        r"(?P<anchor>[#^][^\[\]|\n]{1,100})?(?:\\?\|(?P<words>[^\[\]|\n]{1,200}))?\]\]"
-    ),
-    _wiki,
-)
-"""[[name]], [[name#heading|words]], ![[picture.png]]"""
-PARTS = (_EMPTY_COMPONENT, _COMPONENT, _REFERENCE, _LINK_ATTRIBUTES, _LINK_BY_NAME)
+PARTS = (_EMPTY_COMPONENT, _COMPONENT, _REFERENCE, _LINK_ATTRIBUTES)
 """Parts of a line that are in no code; all that fit count."""
 
 

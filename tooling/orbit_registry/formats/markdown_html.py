@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from orbit_registry.formats.common_markdown import common_markdown
-from orbit_registry.formats.dialects import add_notes, container_parts
+from orbit_registry.formats.dialects import add_links_by_name, add_notes, container_parts
 from orbit_registry.formats.formulas import add_math
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
@@ -268,7 +268,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True)
     markdown.enable("strikethrough")
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
-    markdown.use(add_notes).use(add_math)
+    markdown.use(add_notes).use(add_math).use(add_links_by_name)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])

@@ -13,9 +13,9 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.formats.common_markdown import WIKI
 from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.wiki_links import name_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.redact import is_masked
 from orbit_registry.workspace.files import inside
@@ -79,8 +79,8 @@ def target_of(site: Places, origin: str, href: str) -> Destination:
     """Return what a link written in the file `origin` leads to."""
     if is_masked(unquote(href)):
         return Destination(None)
-    if href.startswith(WIKI):
-        return Destination(_named(site, unquote(href.removeprefix(WIKI))))
+    if name := name_of(href):
+        return Destination(_named(site, name))
     if _SCHEME.match(href) or href.startswith("//"):
         return Destination(href, outside=True)
 

@@ -9,10 +9,10 @@ from html import escape, unescape
 from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.common_markdown import WIKI
 from orbit_registry.formats.markdown import Link, slug
 from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
+from orbit_registry.formats.wiki_links import name_of, written
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
 from orbit_registry.site.destinations import HEADING_PREFIX, Destination, anchor_of
@@ -219,6 +219,8 @@ class _State:
     code: int = 0
     open_links: list[bool] = field(default_factory=list)
     """Whether each open link leads somewhere."""
+    leaves_out: bool = False
+    """Whether the words of the open link are left out, which is shown as it was written."""
     closing: str = ""
     """The end of the open heading."""
 
@@ -249,6 +251,10 @@ def _rendered(part: TextPart, origin: TextOrigin, site: SiteMap, top: int | None
     for number, piece in enumerate(pieces):
         if number % 2:
             pieces[number] = _tag(state, piece)
+            continue
+
+        if state.leaves_out:
+            pieces[number] = ""
             continue
 
         piece = piece if state.code else emoji(piece)
@@ -325,6 +331,7 @@ def _end_of_link(state: _State, _: str) -> str:
     if state.open_links.pop():
         return "</a>"
 
+    state.leaves_out = False
     return "</span>"
 
 
@@ -376,8 +383,9 @@ def _opened(state: _State, tag: str) -> tuple[str, bool]:
     if destination.problem:
         state.broken["link", target] = destination
 
-    if destination.url is None and target.startswith(WIKI):
-        return "<span>", False
+    if destination.url is None and name_of(target):
+        state.leaves_out = True
+        return f"<span>{escape(written(target))}", False
 
     if destination.url is None:
         key = "prose.dead" if destination.broken else "prose.file"
