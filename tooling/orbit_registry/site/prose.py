@@ -151,19 +151,11 @@ def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
         if blocks is not None:
             return TextPart(read, first, last, tuple(blocks))
 
-        borrowed = _definitions_in(read, document, first, last)
+        borrowed = read.definitions_for(text, first, last)
 
     read = parsed(text + borrowed)
     lines = len(read.structure.lines)
     return TextPart(read, 0, lines, (*read.blocks, *read.notes), borrowed.count("\n"))
-
-
-def _definitions_in(read: ReadText, document: str, first: int, last: int) -> str:
-    """Return the link definitions and footnotes of a document that are not between two lines."""
-    lines = document.split("\n")
-    stretches = [*read.definitions, *((note.first, note.last) for note in read.footnotes)]
-    outside = [each for each in stretches if not first <= each[0] < last]
-    return "".join(["\n\n" + "\n".join(lines[start:end]) for start, end in sorted(outside)])
 
 
 def render(
