@@ -26,6 +26,10 @@ MARKS = {
     "braces": "<A a=" + "{" * 4_000,
     "braces in pairs": "<A a={" + "{}" * 2_000,
     "tags": "<A/>" * 1_000 + "<",
+    "an export": "export const " + "a " * 2_000,
+    "an export of blanks": "export const a" + " " * 4_000 + "x",
+    "attributes of a line": "{:" + " .a" * 1_300,
+    "attributes without blanks": "{:" + ".a" * 2_000,
     "an import": "import" + " " * 4_000,
     "an import of names": "import a" + " " * 4_000,
 }

@@ -326,10 +326,10 @@ def test_a_link_by_a_files_name_leads_to_its_page(
 
 
 def test_a_name_is_looked_up_in_no_more_time_where_documents_are_many(site: SiteMap) -> None:
-    documents = {f"docs/notes/{number}/note-{number}.md": f"n/{number}/" for number in range(2_000)}
+    documents = {f"docs/notes/{number}/note-{number}.md": f"n/{number}/" for number in range(4_000)}
     site = replace(site, documents=documents)
 
     started = time.process_time()
-    pages = [site.target(HERE.path, f"#wiki:[[note-{number}]]").url for number in range(2_000)]
+    pages = [site.target(HERE.path, f"#wiki:[[note-{number}]]").url for number in range(4_000)]
     assert pages == list(documents.values())
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 2

@@ -68,8 +68,17 @@ _IMPORT = Rule(
     re.compile(r"import\s++[\w{},*\s]{1,200}?(?<=\s)from\s++['\"][^'\"]{1,200}['\"];?\s*"), ""
 )
 """import Tabs from "@theme/Tabs";"""
-_EXPORT = Rule(re.compile(r"export\s+(?:const|let|default)\s.{1,2000}[;})]\s*"), "")
-"""export const x = 1;"""
+_EXPORT = Rule(
+    re.compile(
+        r"export\s+(?:"
+        r"(?:const|let)\s+(?:[\w$]+(?:\s*:[^=]{1,100})?|[\[{][^=]{1,200})\s*=.{1,2000}[;})]"
+        r"|default\s+(?:(?:async\s+)?function\b|class\b|[({]).{1,2000}[;}]"
+        r"|default\s+[\w$.]+(?:\([\w$., ]*\))?;"
+        r")\s*"
+    ),
+    "",
+)
+"""export const x = 1; export default Layout; "export default settings (see below)" is text"""
 _COMMENT = Rule(re.compile(r"[ \t]*\{/\*.*\*/\}[ \t]*"), "")
 """{/* a comment */}"""
 _TAB = Rule(
@@ -101,8 +110,12 @@ _TEMPLATE = Rule(
     re.compile(r"[ \t>]*(?:(?:\{%[^{}%]{1,300}%\}|\{\{[<%][^{}]{1,300}[%>]\}\})[ \t]*)+"), ""
 )
 """{% include "x.md" %}, {{< toc >}}"""
-_ATTRIBUTES = Rule(re.compile(r"[ \t>]*\{:[^{}]{1,200}\}[ \t]*"), "")
-"""{: .no_toc }"""
+_LOOK = r"(?:(?:[.#][\w-]{1,60}+)+|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+)|toc(?![\w-]))"
+_ATTRIBUTES = Rule(
+    re.compile(rf"[ \t>]*\{{:(?:\s*{_LOOK}(?:\s+{_LOOK})*\s*|:/?[a-z][^{{}}]{{0,200}})\}}[ \t]*"),
+    "",
+)
+"""{: .no_toc }, {:toc}, {::options toc_levels="1" /}"""
 _CONTENTS = Rule(re.compile(r"\[TOC\]\s*|\[\[_?toc_?\]\]\s*", re.IGNORECASE), "")
 """[TOC], [[_TOC_]]"""
 _ABBREVIATION = Rule(re.compile(r"\*\[[^\]\n]{1,60}\]:\s.*"), "")
@@ -130,7 +143,6 @@ _COMPONENT = Rule(
 """<Tab title="One">first</Tab>"""
 _REFERENCE = Rule(re.compile(r"\{\{[<%]\s*(?:rel)?ref\s+\"([^\"]{1,300})\"\s*[%>]\}\}"), r"\1")
 """[words]({{< ref "other.md" >}})"""
-_LOOK = r"(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
 _LINK_ATTRIBUTES = Rule(re.compile(rf"(?<=\))\{{:?\s*{_LOOK}(?:\s+{_LOOK})*\s*\}}"), "")
 """[words](address){ .md-button width="300" }"""
 PARTS = (_EMPTY_COMPONENT, _COMPONENT, _REFERENCE, _LINK_ATTRIBUTES)
