@@ -26,6 +26,7 @@ MARKS = {
     "braces": "<A a=" + "{" * 4_000,
     "braces in pairs": "<A a={" + "{}" * 2_000,
     "tags": "<A/>" * 1_000 + "<",
+    "a hint": "{% hint " + "a" * 4_000 + " %}",
     "an export": "export const " + "a " * 2_000,
     "an export of blanks": "export const a" + " " * 4_000 + "x",
     "attributes of a line": "{:" + " .a" * 1_300,

@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 def _note(match: re.Match[str]) -> str:
     """Return the opening of a container for the note of a template: its kind and its title."""
     words = match["words"] or ""
-    attributes = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", words))
+    attributes = dict(re.findall(r"\b(\w{1,40})=[\"']([^\"']*)[\"']", words))
     bare = re.findall(
         r"(?<![=\w\"'])([A-Za-z]\w*)(?![\w=\"'])", re.sub(r"[\"'].*?[\"']", "", words)
     )
