@@ -76,7 +76,9 @@ def handbook(tmp_path: Path) -> Path:
         "---\ntags: [start]\n---\n# Start\n\nHello.\n", "utf-8"
     )
     (root / "overrides/main.html").write_text(
-        '{% extends "base.html" %}{% block announce %}Our own announcement{% endblock %}', "utf-8"
+        '{% extends "base.html" %}{% block announce %}Our own announcement{% endblock %}'
+        "{% block scripts %}{{ super() }}<script>afterTheTheme()</script>{% endblock %}",
+        "utf-8",
     )
     for name, text in DECISIONS.items():
         (root / "docs/decisions" / name).write_text(text, "utf-8")
@@ -115,6 +117,10 @@ def test_a_decision_keeps_its_page_and_gains_its_record(
     page = tmp_path / "site" / (f"{url}index.html" if directories else url)
     html = page.read_text("utf-8")
     assert "Our own announcement" in html
+    # A script that follows the theme's finds them done: none of them is deferred.
+    assert re.search(
+        r'<script src="[^"]*/bundle[^>]*></script>.*>afterTheTheme\(\)<', html, re.DOTALL
+    )
     assert 'type="application/atom+xml"' in html  # of our main template, which theirs does not end
     assert "@@orbit:" not in html
     assert '<div class="admonition note">' in html

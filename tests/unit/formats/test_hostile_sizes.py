@@ -2,9 +2,13 @@
 of their size would not see the end before the test is stopped.
 """
 
+import time
+
 import pytest
 from tests.files import WHEN
 
+from orbit_registry.formats.common_markdown import common_markdown
+from orbit_registry.formats.markdown_html import render_html
 from orbit_registry.formats.toml import load_toml
 from orbit_registry.formats.wording import without_markup
 from orbit_registry.judgements.in_force import read_together
@@ -14,6 +18,39 @@ from orbit_registry.repository.starters import starts_in
 
 COMMENTS = "<!--" * 400_000
 KEY = "a" + ".a" * 400_000 + " = 1\n"
+
+MARKS = {
+    "attributes": "<A" + " a={}" * 800,
+    "spaced attributes": "<A" + "  a" * 1_300,
+    "attributes of an opened tag": "a <A" + " a={}" * 400 + ">" + "<A" + " a={}" * 400,
+    "braces": "<A a=" + "{" * 4_000,
+    "braces in pairs": "<A a={" + "{}" * 2_000,
+    "tags": "<A/>" * 1_000 + "<",
+    "a hint": "{% hint " + "a" * 4_000 + " %}",
+    "an export": "export const " + "a " * 2_000,
+    "an export of blanks": "export const a" + " " * 4_000 + "x",
+    "attributes of a line": "{:" + " .a" * 1_300,
+    "attributes without blanks": "{:" + ".a" * 2_000,
+    "an import": "import" + " " * 4_000,
+    "an import of names": "import a" + " " * 4_000,
+}
+"""Lines of the longest kind that is read, almost a mark of another generator."""
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", MARKS.values(), ids=MARKS)
+def test_a_line_that_is_almost_a_mark_costs_no_more_than_others(line: str) -> None:
+    started = time.process_time()
+    common_markdown("\n".join([line] * 10))
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(("before", "after"), [(":::note a", "b\n:::"), ("# a", "b}")])
+def test_a_title_of_many_blanks_costs_no_more_than_others(before: str, after: str) -> None:
+    started = time.process_time()
+    render_html(f"{before}{' ' * 40_000}{after}", lambda code, _: code)
+    assert time.process_time() - started < 1
 
 
 def test_starts_of_comments_without_an_end_are_text() -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.sentence import LONGEST, SHORTEST, sentence_of
+from orbit_registry.formats.common_markdown import common_markdown
+from orbit_registry.formats.sentences import plain_text
 
 CASES = Path(__file__).parents[2] / "cases" / "decision_sentences.yaml"
 
@@ -31,12 +33,22 @@ def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
     assert time.process_time() - started < 1
 
 
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("See [[one]] and [[two#part|words]]", "See one and words"),
+        ("See [[one#part]]", "See one § part"),
+        ("See [[1]](https://example.org)", "See [1]"),
+        ("Take a[[0]]", "Take a[[0]]"),
+    ],
+)
+def test_a_link_by_a_name_is_its_words(text: str, plain: str) -> None:
+    assert plain_text(text) == plain
+
+
 @pytest.mark.timeout(5)
 @pytest.mark.parametrize("mark", ["`", "``", "` ", "`` ", "`a``"])
 def test_many_backticks_cost_little(mark: str) -> None:
-    from orbit_registry.formats.common_markdown import common_markdown
-    from orbit_registry.formats.sentences import plain_text
-
     for _ in range(10):
         plain_text(mark * 1000)
         common_markdown("<" + mark * 1000)

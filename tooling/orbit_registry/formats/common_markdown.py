@@ -10,19 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import quote
-
-WIKI = "#wiki:"
-"""Begins the target of a link that names a file and not where it is: `[[name]]`."""
 
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})")
 _SPAN = re.compile(r"(?<!`)(`++).+?(?<!`)\1(?!`)")
 _LONGEST_LINE = 4096  # longer lines have no marks
 _TELLING = ("<", "===", "import", "export", "{", "[!", "[[", "[TOC]", "*[")
 """What a text has in which a line may be rewritten."""
-_ATTRIBUTE = r"(?:\s+[\w:.-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|\{[^<>]*\}))?)"
-_NAME = r"[A-Z][\w.]{0,60}"
-_TAG = rf"</?{_NAME}{_ATTRIBUTE}{{0,20}}\s*/?>"
+# What is matched is kept (`++`, `(?>…)`): another reading of the same marks finds no tag either,
+# and to try them all takes time that doubles with each mark.
+_BRACES = r"\{(?:[^<>{}]++|\{[^<>{}]*+\})*+\}"
+_ATTRIBUTE = rf"(?>\s++[\w:.-]++(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|{_BRACES}))?)"
+_NAME = r"[A-Z][\w.]{0,60}+"
+_TAG = rf"</?{_NAME}{_ATTRIBUTE}{{0,20}}+\s*+/?>"
 
 
 class Rule(NamedTuple):
@@ -35,7 +34,7 @@ class Rule(NamedTuple):
 def _note(match: re.Match[str]) -> str:
     """Return the opening of a container for the note of a template: its kind and its title."""
     words = match["words"] or ""
-    attributes = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", words))
+    attributes = dict(re.findall(r"\b(\w{1,40})=[\"']([^\"']*)[\"']", words))
     bare = re.findall(
         r"(?<![=\w\"'])([A-Za-z]\w*)(?![\w=\"'])", re.sub(r"[\"'].*?[\"']", "", words)
     )
@@ -61,23 +60,25 @@ def _callout(match: re.Match[str]) -> str:
     return f"{match['quote']}**{title or kind.capitalize()}**  "
 
 
-def _wiki(match: re.Match[str]) -> str:
-    """Return a link to a file by its name; of an embedded file its name alone."""
-    words = match["words"] or f"{match['name']}{match['anchor'] or ''}".replace("#", " § ")
-    if match["embeds"]:
-        return words
-
-    return f"[{words}]({WIKI}{quote(match['name'])})"
-
-
 _ALERTS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 _NOTES = "hint|notice|alert|callout|admonition|note|tip|info|warning|danger|details|tab"
-_COMPONENTS = Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*)+"), "")
+_COMPONENTS = Rule(re.compile(rf"[ \t]*(?:{_TAG}[ \t]*+)++"), "")
 """<Badge status={status}></Badge>"""
-_IMPORT = Rule(re.compile(r"import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*"), "")
+_IMPORT = Rule(
+    re.compile(r"import\s++[\w{},*\s]{1,200}?(?<=\s)from\s++['\"][^'\"]{1,200}['\"];?\s*"), ""
+)
 """import Tabs from "@theme/Tabs";"""
-_EXPORT = Rule(re.compile(r"export\s+(?:const|let|default)\s.{1,2000}[;})]\s*"), "")
-"""export const x = 1;"""
+_EXPORT = Rule(
+    re.compile(
+        r"export\s+(?:"
+        r"(?:const|let)\s+(?:[\w$]+(?:\s*:[^=]{1,100})?|[\[{][^=]{1,200})\s*=.{1,2000}[;})]"
+        r"|default\s+(?:(?:async\s+)?function\b|class\b|[({]).{1,2000}[;}]"
+        r"|default\s+[\w$.]+(?:\([\w$., ]*\))?;"
+        r")\s*"
+    ),
+    "",
+)
+"""export const x = 1; export default Layout; "export default settings (see below)" is text"""
 _COMMENT = Rule(re.compile(r"[ \t]*\{/\*.*\*/\}[ \t]*"), "")
 """{/* a comment */}"""
 _TAB = Rule(
@@ -109,8 +110,12 @@ _TEMPLATE = Rule(
     re.compile(r"[ \t>]*(?:(?:\{%[^{}%]{1,300}%\}|\{\{[<%][^{}]{1,300}[%>]\}\})[ \t]*)+"), ""
 )
 """{% include "x.md" %}, {{< toc >}}"""
-_ATTRIBUTES = Rule(re.compile(r"[ \t>]*\{:[^{}]{1,200}\}[ \t]*"), "")
-"""{: .no_toc }"""
+_LOOK = r"(?:(?:[.#][\w-]{1,60}+)+|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+)|toc(?![\w-]))"
+_ATTRIBUTES = Rule(
+    re.compile(rf"[ \t>]*\{{:(?:\s*{_LOOK}(?:\s+{_LOOK})*\s*|:/?[a-z][^{{}}]{{0,200}})\}}[ \t]*"),
+    "",
+)
+"""{: .no_toc }, {:toc}, {::options toc_levels="1" /}"""
 _CONTENTS = Rule(re.compile(r"\[TOC\]\s*|\[\[_?toc_?\]\]\s*", re.IGNORECASE), "")
 """[TOC], [[_TOC_]]"""
 _ABBREVIATION = Rule(re.compile(r"\*\[[^\]\n]{1,60}\]:\s.*"), "")
@@ -129,27 +134,18 @@ LINES = (
     *(_TEMPLATE, _ATTRIBUTES, _CONTENTS, _ABBREVIATION, _CALLOUT),
 )
 """Whole lines; the first rule that fits counts."""
-_EMPTY_COMPONENT = Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}\s*/>"), "")
+_EMPTY_COMPONENT = Rule(re.compile(rf"<{_NAME}{_ATTRIBUTE}{{0,20}}+\s*+/>"), "")
 """<Badge a="b" />; `List<String>` is text"""
 _COMPONENT = Rule(
-    re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}\s*>(?P<inner>[^<>]*)</(?P=tag)>"),
+    re.compile(rf"<(?P<tag>{_NAME}){_ATTRIBUTE}{{1,20}}+\s*+>(?P<inner>[^<>]*)</(?P=tag)>"),
     r"\g<inner>",
 )
 """<Tab title="One">first</Tab>"""
 _REFERENCE = Rule(re.compile(r"\{\{[<%]\s*(?:rel)?ref\s+\"([^\"]{1,300})\"\s*[%>]\}\}"), r"\1")
 """[words]({{< ref "other.md" >}})"""
-_LOOK = r"(?:[.#][\w-]{1,60}|[\w-]{1,60}=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
 _LINK_ATTRIBUTES = Rule(re.compile(rf"(?<=\))\{{:?\s*{_LOOK}(?:\s+{_LOOK})*\s*\}}"), "")
 """[words](address){ .md-button width="300" }"""
-_LINK_BY_NAME = Rule(
-    re.compile(
-        r"(?<![\w\]])(?P<embeds>!?)\[\[(?P<name>[^\s\[\]|#^\\](?:[^\[\]|#^\\\n]{0,100}[^\s\[\]|#^\\])?)"
-        r"(?P<anchor>[#^][^\[\]|\n]{1,100})?(?:\\?\|(?P<words>[^\[\]|\n]{1,200}))?\]\]"
-    ),
-    _wiki,
-)
-"""[[name]], [[name#heading|words]], ![[picture.png]]"""
-PARTS = (_EMPTY_COMPONENT, _COMPONENT, _REFERENCE, _LINK_ATTRIBUTES, _LINK_BY_NAME)
+PARTS = (_EMPTY_COMPONENT, _COMPONENT, _REFERENCE, _LINK_ATTRIBUTES)
 """Parts of a line that are in no code; all that fit count."""
 
 

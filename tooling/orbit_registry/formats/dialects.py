@@ -1,5 +1,5 @@
 """Notes of other generators, for the pages of the site: those of MkDocs (`!!!`, `???`), and the
-containers of Docusaurus, VitePress, MyST and Quarto (`:::`).
+containers of Docusaurus, VitePress, MyST and Quarto (`:::`). And links by a name (`[[name]]`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from orbit_registry.formats.common_markdown import outside_fences
+from orbit_registry.formats.wiki_links import LINK_BY_NAME, target_of, words_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
     from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 _KINDS = {
@@ -42,7 +44,7 @@ _KINDS = {
 """Kinds of notes, and the theme's admonitions; others look like a note."""
 _CONTAINER = re.compile(
     r"\s*(?:\{\.?(?:callout-)?(?P<named>[A-Za-z][\w-]{0,30})(?P<more>[^}]*)\}|(?P<kind>[A-Za-z][\w-]{0,30}))"
-    r"\s*(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?\s*(?P<title>.*?)\s*"
+    r"\s*+(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?\s*+(?P<title>.*)"
 )
 _COLONS = re.compile(r"(?P<colons>:{3,})(?P<params>[^:]?.*)")
 _MARKED_LINE = re.compile(
@@ -221,5 +223,42 @@ def container_parts(token: Token) -> tuple[str, str]:
     kind = (parts["kind"] or parts["named"]).lower()
     kind = "note" if kind == "admonition" else kind
     attribute = _TITLE.search(parts["attributes"] or parts["more"] or "")
-    title = parts["boxed"] or parts["title"] or (attribute[1] if attribute else "")
+    title = parts["boxed"] or parts["title"].strip() or (attribute[1] if attribute else "")
     return kind, title or kind.capitalize()
+
+
+def add_links_by_name(markdown: MarkdownIt) -> None:
+    """Let a parser read `[[name]]`.
+
+    What is a link in common Markdown stays one: `[[1]](address)`, and `[[1]]` where the text says
+    where `[1]` leads.
+    """
+    markdown.inline.ruler.before("link", "link_by_name", _link_by_name)
+
+
+def _link_by_name(state: StateInline, silent: bool) -> bool:
+    # Silently the parser reads the words of a usual link: that one counts.
+    if silent or state.linkLevel:
+        return False
+
+    link = LINK_BY_NAME.match(state.src, state.pos, state.posMax)
+    if link is None or _is_defined(link[0], state):
+        return False
+
+    opening = state.push("link_open", "a", 1)
+    opening.attrs = {"href": target_of(link)}
+    opening.markup = "autolink"
+    opening.meta = {"span": link.span(), "label_end": None}
+
+    state.push("text", "", 0).content = words_of(link)
+    state.push("link_close", "a", -1).markup = "autolink"
+    state.pos = link.end()
+    return True
+
+
+def _is_defined(link: str, state: StateInline) -> bool:
+    """Say whether a text has the definition `[name]: address`."""
+    from markdown_it.common.utils import normalizeReference
+
+    label = link.removeprefix("!").removeprefix("[[").removesuffix("]]")
+    return normalizeReference(label) in state.env.get("references", {})

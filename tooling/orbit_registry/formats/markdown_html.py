@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from orbit_registry.formats.common_markdown import common_markdown
-from orbit_registry.formats.dialects import add_notes, container_parts
+from orbit_registry.formats.dialects import add_links_by_name, add_notes, container_parts
 from orbit_registry.formats.formulas import add_math
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
@@ -84,6 +84,7 @@ _RAW = re.compile(
     r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<",
     re.DOTALL,
 )
+_BRACKETS = re.compile(r"\[((?:[^\[\]\\]|\\.){1,999})\]", re.DOTALL)
 _LONGEST_HIDDEN = 200
 """A longer comment leaves a blank: `snapshot.redact` finds no name that continues after it."""
 _RAW_ATTRIBUTE = re.compile(
@@ -142,6 +143,8 @@ class ReadText:
     """All code, within lines too, in order."""
     dialect: tuple[Note, ...]
     footnotes: tuple[Footnote, ...]
+    places: Mapping[str, tuple[int, int]]
+    """The lines of the first definition of each name, and of each footnote."""
 
     def part(self, first: int, last: int) -> Sequence[Block] | None:
         """Return the blocks between two lines, and the footnotes.
@@ -160,6 +163,26 @@ class ReadText:
             return None
 
         return (*blocks, *self.notes)
+
+    def definitions_for(self, text: str, first: int, last: int) -> str:
+        """Return the definitions and footnotes that a part of this text refers to, and those that
+        they refer to; without those that are in the part, which is between two lines.
+        """
+        texts: dict[tuple[int, int], str] = {}
+        unread = [text]
+        while unread:
+            names = _names_in(unread.pop())
+            places = {self.places[name] for name in names if name in self.places}
+            for place in places.difference(texts):
+                if not first <= place[0] < last:
+                    texts[place] = self._lines(*place)
+                    unread.append(texts[place])
+
+        return "".join(f"\n\n{texts[place]}" for place in sorted(texts))
+
+    def _lines(self, first: int, last: int) -> str:
+        lines = self.structure.lines
+        return Span(lines.starts[first], lines.ends[last - 1]).of(lines.text)
 
 
 def render_html(text: str, fence: Fence) -> tuple[str, bool]:
@@ -192,6 +215,7 @@ def read_text(text: str, fence: Fence) -> ReadText:
             first, last = lines[0] + above, lines[1] + above
             blocks.append(Block(first, _end_of_text(structure.lines, last), html, env["raw"]))
 
+    footnotes = tuple(_footnotes(tokens, above))
     original = structure if common == text else structure_of(text, tokens, env)
     return ReadText(
         original,
@@ -201,7 +225,8 @@ def read_text(text: str, fence: Fence) -> ReadText:
         tuple(_definitions(env, above)),
         tuple(sorted((*structure.code, *structure.code_in_lines), key=lambda span: span.start)),
         tuple(_dialect(tokens, above)),
-        tuple(_footnotes(tokens, above)),
+        footnotes,
+        _places(env, footnotes, above),
     )
 
 
@@ -228,6 +253,28 @@ def _definitions(env: Mapping[str, Any], above: int) -> Iterator[tuple[int, int]
     for definition in (*env.get("references", {}).values(), *env.get("duplicate_refs", ())):
         first, last = definition["map"]
         yield first + above, last + above
+
+
+def _places(
+    env: Mapping[str, Any], footnotes: Iterable[Footnote], above: int
+) -> dict[str, tuple[int, int]]:
+    places = {_name(f"^{note.name}"): (note.first, note.last) for note in footnotes}
+    for name, definition in env.get("references", {}).items():
+        first, last = definition["map"]
+        places[name] = (first + above, last + above)
+
+    return places
+
+
+def _names_in(text: str) -> set[str]:
+    """Return what is in brackets in a text."""
+    return {_name(match[1]) for match in _BRACKETS.finditer(text)}
+
+
+def _name(text: str) -> str:
+    from markdown_it.common.utils import normalizeReference
+
+    return normalizeReference(text)
 
 
 def _dialect(tokens: Sequence[Token], above: int) -> Iterator[Note]:
@@ -268,7 +315,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True)
     markdown.enable("strikethrough")
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
-    markdown.use(add_notes).use(add_math)
+    markdown.use(add_notes).use(add_math).use(add_links_by_name)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
+from orbit_registry.formats.wiki_links import LINK_BY_NAME, words_of
+
 FILLER = re.compile(
     r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE
 )
@@ -33,7 +35,6 @@ _TAG = re.compile(
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]{1,40}\]")
-_WIKI = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]")
 _LITERAL = re.compile(r"(?<!`)(`++)[ ]?(.+?)[ ]?(?<!`)\1(?!`)|\\([!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])|~~(.+?)~~")
 _INTRODUCTIONS = (":", " because", " since", " weil", " car", " porque", " parce que")
@@ -91,7 +92,7 @@ def plain_text(text: str) -> str:
     # Code and escaped marks mean themselves: they are put away while the others are read.
     text = _LITERAL.sub(keep, text)
     text = _TAG.sub("", _IMAGE.sub("", text))
-    text = _FOOTNOTE.sub("", _WIKI.sub(r"\1", text))
+    text = _FOOTNOTE.sub("", LINK_BY_NAME.sub(words_of, text))
     text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
     for _ in range(2):  # strong words within stressed ones
         text = _EMPHASIS.sub(lambda marked: marked[2] or marked[3], text)

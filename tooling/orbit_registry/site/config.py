@@ -31,7 +31,7 @@ STYLES = ["assets/orbit/orbit.css"]
 MATERIAL, MATERIALX = "material", "materialx"
 COLOURS = ("colours.system", "colours.light", "colours.dark")
 """The names of the switches between the palettes, in their order."""
-SCRIPTS = ["assets/orbit/orbit.js"]
+SCRIPTS = [language.SCRIPT, "assets/orbit/orbit.js"]
 
 
 def overrides() -> Path:

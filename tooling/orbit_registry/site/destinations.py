@@ -13,9 +13,9 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
-from orbit_registry.formats.common_markdown import WIKI
 from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.links import is_markdown
+from orbit_registry.formats.wiki_links import name_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.redact import is_masked
 from orbit_registry.workspace.files import inside
@@ -68,6 +68,9 @@ class Places(Protocol):
     assets: set[str]
     probed: set[str]
 
+    def named(self, name: str, origin: str) -> str | None:
+        """Return the one page that a name means in the document `origin`."""
+
     def titled(self, path: str, fragment: str) -> str | None:
         """Return the page of the decision whose title an anchor in a document means."""
 
@@ -79,8 +82,8 @@ def target_of(site: Places, origin: str, href: str) -> Destination:
     """Return what a link written in the file `origin` leads to."""
     if is_masked(unquote(href)):
         return Destination(None)
-    if href.startswith(WIKI):
-        return Destination(_named(site, unquote(href.removeprefix(WIKI))))
+    if name := name_of(href):
+        return Destination(site.named(name, origin))
     if _SCHEME.match(href) or href.startswith("//"):
         return Destination(href, outside=True)
 
@@ -98,27 +101,6 @@ def target_of(site: Places, origin: str, href: str) -> Destination:
             break
 
     return destination
-
-
-def _named(site: Places, name: str) -> str | None:
-    """Return the one page that a name means as `[[name]]` does: an id, or a document's file
-    wherever it is.
-    """
-    if name in site.records:
-        return site.records[name]
-
-    wanted = name.lower().removesuffix(".md")
-    pages = {**site.documents, **site.curated}
-    urls = {url for path, url in pages.items() if _is_called(path.lower(), wanted)}
-    if len(urls) == 1:
-        return urls.pop()
-
-    return None
-
-
-def _is_called(path: str, name: str) -> bool:
-    stem = path.rpartition(".")[0]
-    return stem == name or stem.endswith(f"/{name}")
 
 
 def image_of(site: Places, origin: str, href: str) -> Destination:

@@ -9,10 +9,10 @@ from html import escape, unescape
 from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.common_markdown import WIKI
 from orbit_registry.formats.markdown import Link, slug
 from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
+from orbit_registry.formats.wiki_links import name_of, written
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
 from orbit_registry.site.destinations import HEADING_PREFIX, Destination, anchor_of
@@ -151,19 +151,11 @@ def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
         if blocks is not None:
             return TextPart(read, first, last, tuple(blocks))
 
-        borrowed = _definitions_in(read, document, first, last)
+        borrowed = read.definitions_for(text, first, last)
 
     read = parsed(text + borrowed)
     lines = len(read.structure.lines)
     return TextPart(read, 0, lines, (*read.blocks, *read.notes), borrowed.count("\n"))
-
-
-def _definitions_in(read: ReadText, document: str, first: int, last: int) -> str:
-    """Return the link definitions and footnotes of a document that are not between two lines."""
-    lines = document.split("\n")
-    stretches = [*read.definitions, *((note.first, note.last) for note in read.footnotes)]
-    outside = [each for each in stretches if not first <= each[0] < last]
-    return "".join(["\n\n" + "\n".join(lines[start:end]) for start, end in sorted(outside)])
 
 
 def render(
@@ -219,6 +211,8 @@ class _State:
     code: int = 0
     open_links: list[bool] = field(default_factory=list)
     """Whether each open link leads somewhere."""
+    leaves_out: bool = False
+    """Whether the words of the open link are left out, which is shown as it was written."""
     closing: str = ""
     """The end of the open heading."""
 
@@ -249,6 +243,10 @@ def _rendered(part: TextPart, origin: TextOrigin, site: SiteMap, top: int | None
     for number, piece in enumerate(pieces):
         if number % 2:
             pieces[number] = _tag(state, piece)
+            continue
+
+        if state.leaves_out:
+            pieces[number] = ""
             continue
 
         piece = piece if state.code else emoji(piece)
@@ -325,6 +323,7 @@ def _end_of_link(state: _State, _: str) -> str:
     if state.open_links.pop():
         return "</a>"
 
+    state.leaves_out = False
     return "</span>"
 
 
@@ -376,8 +375,9 @@ def _opened(state: _State, tag: str) -> tuple[str, bool]:
     if destination.problem:
         state.broken["link", target] = destination
 
-    if destination.url is None and target.startswith(WIKI):
-        return "<span>", False
+    if destination.url is None and name_of(target):
+        state.leaves_out = True
+        return f"<span>{escape(written(target))}", False
 
     if destination.url is None:
         key = "prose.dead" if destination.broken else "prose.file"

@@ -15,6 +15,7 @@ from orbit_registry.formats.markdown import ATTRIBUTES, Link, slug, within
 from orbit_registry.formats.markdown import Heading as Title
 from orbit_registry.formats.markdown_html import Note, inert_html
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.wiki_links import name_of
 from orbit_registry.site.code import emoji
 from orbit_registry.site.destinations import HEADING_PREFIX
 from orbit_registry.site.markdown_words import SAFE, SCHEME, escaped, link
@@ -226,6 +227,12 @@ def _linked(state: _State, words: str, where: str) -> str:
 
 def _link(state: _State, each: Link) -> Iterator[_Edit]:
     span, label = each.span, each.label
+    if label is None and name_of(each.target):
+        where = state.prose.links.get(("link", each.target), "")
+        if where:
+            yield _Edit(span, link(escaped(each.text), state.address(where)))
+        return
+
     if label is None:
         if not each.target.lower().startswith(SAFE):
             yield _Edit(Span(span.start, span.start + 1), "\\<")

@@ -82,6 +82,9 @@ def sections_in(html: str, headings: Iterable[Heading], page: str, title: str) -
     for heading in headings:
         start = html.find(f'<h{heading.level} id="{heading.id}"', at)
         end = html.find(f"</h{heading.level}>", start)
+        if start < 0 or end < 0:
+            continue  # one that the page does not have: what follows belongs to the one above
+
         if name is not None:
             yield Section(page, anchor, name, _plain(html[at:start]))
 

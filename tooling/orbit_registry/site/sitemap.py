@@ -5,9 +5,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import slug
 from orbit_registry.model.ids import as_written_here
@@ -132,6 +133,28 @@ class SiteMap:
             return self.legacy[any_id]
 
         return self.records.get(as_written_here(any_id))
+
+    def named(self, name: str, origin: str) -> str | None:
+        """Return the one page that a name means as `[[name]]` does: an id in any form, the name of
+        a task, or a document's file wherever it is.
+        """
+        ids = [each.id for each in find_citations(name, self.forms) if each.span.of(name) == name]
+        for each in (*ids, name):
+            if page := self.cited(each, origin):
+                return page
+
+        return self.by_name(name) or self._files.get(name.lower().removesuffix(".md"))
+
+    @cached_property
+    def _files(self) -> Mapping[str, str]:
+        """The pages of documents by the ends of their paths, without the ending of the name."""
+        urls: dict[str, set[str]] = defaultdict(set)
+        for path, url in {**self.documents, **self.curated}.items():
+            folders = posixpath.splitext(path.lower())[0].split("/")
+            for number in range(len(folders)):
+                urls["/".join(folders[number:])].add(url)
+
+        return _unambiguous(urls)
 
     def change(self, name: str) -> str | None:
         """Return where the commit can be read that an id of it means; of a part of an id only if

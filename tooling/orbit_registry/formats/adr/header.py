@@ -213,7 +213,7 @@ def whole_line(text: str, span: Span) -> Span:
 _LAST_NAMES_FIRST = re.compile(r"[^,;]+,[^,;]+(?:;[^,;]+,[^,;]+)+")
 _GIVEN_NAMES = word_set("given_names")
 _OF_TEAMS = word_set("words_of_teams")
-_WIKI_NAME = re.compile(r"\[\[(?:[^\[\]|]*\|)?(?P<text>[^\[\]|]+)\]\]")
+_WIKI_LINK = pattern("wiki_link")
 LINK = re.compile(r"\[(?P<text>[^\[\]]{0,300})\]\((?P<url>[^()\s]{0,500})\)")
 
 
@@ -235,7 +235,7 @@ def names_text(value: str) -> str:
     """
     apart = _SIDE_BY_SIDE.sub(r"\g<link>, ", _BETWEEN_PEOPLE.sub(", ", value))
     words = _NAME_LINK.sub(lambda match: match["text"], apart)
-    words = _WIKI_NAME.sub(lambda match: match["text"], words)
+    words = _WIKI_LINK.sub(lambda match: match["shown"] or match["wiki"], words)
     return html.unescape(_ESCAPED.sub(r"\1", words))
 
 

@@ -233,7 +233,7 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
     if match["href"]:
         return match["href"], match["text"], span
     if match["wiki"]:
-        wiki = match["wiki"].strip().removesuffix("\\")
+        wiki = match["wiki"].strip()
         return wiki, (match["shown"] or wiki).strip(), span
 
     if match["bracket"]:
