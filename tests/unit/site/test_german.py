@@ -102,7 +102,7 @@ PAGES = {
 
 
 @pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
+def english_again() -> Iterator[None]:
     language.choose(language.ENGLISH)
     yield
     language.choose(language.ENGLISH)

@@ -17,7 +17,7 @@ PLACE = re.compile(r"\{\w+\}")
 
 
 @pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
+def english_again() -> Iterator[None]:
     language.choose(language.ENGLISH)
     yield
     language.choose(language.ENGLISH)

@@ -175,16 +175,17 @@ def outside_fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _common_line(line: str) -> str:
+    # Indented it is a block of code, or inside a list: there tabs alone are read.
     is_indented = line.startswith(("    ", "\t"))
-    for rule in LINES:
-        # Indented it is a block of code, or inside a list: there tabs alone are read.
-        if is_indented and "===" not in line:
-            return line
+    for rule in (_TAB,) if is_indented else LINES:
         if match := rule.pattern.fullmatch(line):
             if isinstance(rule.written, str):
                 return match.expand(rule.written)
 
             return rule.written(match)
+
+    if is_indented:
+        return line
 
     parts = []
     end = 0
