@@ -301,6 +301,7 @@ def test_without_a_repository_numbers_are_text(site: SiteMap) -> None:
     [
         ("[[4_decisions]]", "../4_decisions/"),
         ("[[core/4_Decisions.md|the log]]", "../4_decisions/"),
+        ("<b>[[gone|x]]</b> [[4_decisions|the & log]]", "../4_decisions/"),
         ("[[ADR-0002]]", "../../../adrs/ADR-0002/"),
         ("[[ADR-2]] and [[TASK-7]]", "../../../adrs/ADR-0002/"),
         ("[[core/ADR-001|before]]", "../../../adrs/ADR-0002/"),
