@@ -159,3 +159,31 @@ def test_a_late_start_comes_before_the_records_of_the_call(crowded: Path, call: 
     assert len(shown_ids) > len(expected)
     log = (crowded / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     assert json.loads(log[-1])["hits"][0] == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "is_shown"),
+    [
+        ("PreToolUse", {"tool_name": "Edit", "tool_input": {"file_path": "lib/a.py"}}, True),
+        ("UserPromptSubmit", {"prompt": "Write a unit test for lib/a.py"}, True),
+        ("UserPromptSubmit", {"prompt": "Explain lib/a.py to me"}, False),
+        ("PreToolUse", {"tool_name": "Read", "tool_input": {"file_path": "lib/a.py"}}, False),
+    ],
+)
+@pytest.mark.parametrize("tool", ["Read", "Edit"])
+def test_how_work_is_done_is_shown_late_where_the_missed_call_was_to_write_code(
+    root: Path, call: Call, event: str, fields: dict[str, Any], is_shown: bool, tool: str
+) -> None:
+    (root / "lib").mkdir()
+    (root / "lib/a.py").touch()
+    write_learning(root, 91, scope={"paths": ["lib/a.py"]}, procedural=True)
+    bring_up_to_date(root)
+    assert ("L-00091" in ids(call(event, session="early", **fields))) == is_shown
+    index = Path(index_file(str(root)))
+    content = index.read_bytes()
+    index.unlink()
+    call(event, **fields)
+    index.write_bytes(content)
+
+    other = {"tool_name": tool, "tool_input": {"file_path": "lib/b.py"}}
+    assert ("L-00091" in ids(call("PreToolUse", **other))) == is_shown

@@ -8,18 +8,22 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orbit_registry.formats.yaml import load
 from orbit_registry.hook import events
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.project import KEPT_DAYS, prune
-from orbit_registry.hook.session import SessionLog, safe_name
+from orbit_registry.hook.session import FAILED, LATE, MOST_MISSED, SessionLog, safe_name
 
 FOLDER = ".orbit/state/log/sessions"
+MISSED: Any = load((Path(__file__).parents[2] / "cases/push/missed.yaml").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -60,6 +64,51 @@ def test_a_torn_line_costs_no_other(root: Path) -> None:
         file.write("L-00")
     assert shown(root, "s", "L-00002") == ["L-00001", "L-00"]
     assert shown(root, "s") == ["L-00001", "L-00", "L-00002"]
+
+
+def run_step(log: SessionLog, step: Mapping[str, Any]) -> None:
+    """Do to a session's log what a step of a case says."""
+    if step.get("late"):
+        log.mark(LATE)
+    if step.get("compacted"):
+        log.forget()
+
+    for number in range(step.get("times", 1)):
+        prefix = f"{number}/" if step.get("new") else ""
+        for name in ("read", "code"):
+            paths = [prefix + _spelled(path) for path in step.get(name, ())]
+            log.note_missed(paths, writes_code=name == "code")
+
+
+def _spelled(path: str) -> str:
+    """Return a path with what a case can't hold, or would be too long in it."""
+    path = path.replace("LONGEST", "é" * 190).replace("TOO_LONG", "é" * 200)
+    return path.replace("HALF", "\ud800")
+
+
+@pytest.mark.parametrize("case", MISSED, ids=lambda case: str(case["name"]))
+def test_what_a_session_missed_is_kept_once_and_costs_nothing_else(
+    root: Path, case: Mapping[str, Any]
+) -> None:
+    log = SessionLog(str(root), "s")
+    log.mark(FAILED)
+    is_compacted = any("compacted" in step for step in case["steps"])
+    if not is_compacted:
+        shown(root, "s", "L-00001")
+
+    for step in case["steps"]:
+        run_step(log, step)
+
+    is_late, paths = log.take_missed()
+    expected = {_spelled(path): writes for path, writes in case.get("paths", {}).items()}
+    assert is_late == case.get("late", False)
+    assert len(paths) == case.get("count", len(expected)) <= MOST_MISSED
+    if expected:
+        assert paths == expected
+
+    assert log.take_missed() == (False, {})
+    assert shown(root, "s") == ([] if is_compacted else ["L-00001"])
+    assert not log.mark(FAILED)
 
 
 def test_old_ledgers_are_removed(root: Path) -> None:
@@ -114,6 +163,7 @@ def test_half_a_line_costs_no_other(root: Path) -> None:
 
 WRITER = """
 import sys
+from orbit_registry.formats.yaml import load
 from orbit_registry.hook import events
 events.LARGEST = 80_000
 for number in range(200):

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from orbit_registry.hook.call import Call
-    from orbit_registry.hook.context import Selection
     from orbit_registry.hook.index import Index
 else:
     try:
@@ -196,7 +195,7 @@ class HookCall:
 
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
-            self._note_missed(call)
+            self._note_missed(call, paths)
             return "", [index.reason]
 
         if call.can_show_message and index.unread:
@@ -208,52 +207,56 @@ class HookCall:
         if call.arguments:
             self._add_edit(root, call, index, context)
 
-        missed = [] if call.surface == SESSION else self._missed(call, index)
-        selection = select(index, context, self.session_log)
         if call.error:
             failed = [index.row(number).id for number, _ in error_matches(index, call.error)]
             event.failed = failed[:MOST_FAILED]
 
-        text = render(selection)
-        event.set_selection(selection, tokens(text))
-        for earlier in reversed(missed):
-            text = "\n".join(filter(None, (render(earlier), text)))
-            event.add_selection(earlier, tokens(text))
+        contexts = [context]
+        if call.surface != SESSION:
+            contexts = [*self._missed(call), context]
 
-        return text, index.behind()
+        return self._shown(index, contexts), index.behind()
 
-    def _note_missed(self, call: "Call") -> None:
+    def _shown(self, index: "Index", contexts: list[Context]) -> str:
+        """Return the text for some requests."""
+        text = ""
+        for context in contexts:
+            selection = select(index, context, self.session_log)
+            text = "\n".join(filter(None, (text, render(selection))))
+            self.event.set_selection(selection, tokens(text))
+
+        return text
+
+    def _note_missed(self, call: "Call", paths: list[str]) -> None:
         """Note in the session what it did not get, so that its next call shows it."""
         if self.session_log is None:
             return
         if call.surface == SESSION:
             self.session_log.mark(LATE)
-        else:
-            self.session_log.note_missed(self.event.query)
+        elif self.event.query:
+            writes_code = context_of(call, paths, self.event.at).writes_code
+            self.session_log.note_missed(self.event.query, writes_code=writes_code)
 
-    def _missed(self, call: "Call", index: "Index") -> "list[Selection]":
-        """Return, once, what the session would have been shown if there had been an index."""
+    def _missed(self, call: "Call") -> list[Context]:
+        """Return, once, what the session would have asked for if there had been an index."""
         session_log = self.session_log
         if session_log is None or not session_log.is_begun():
             return []
 
-        is_late, paths = session_log.take_missed()
+        is_late, writes_code = session_log.take_missed()
         project, at = working_project(), self.event.at
         missed: list[Context] = []
         if is_late:
             missed.append(Context(SESSION, at, agent=call.agent, project=project))
-        if paths:
-            edits = Context(
-                TOOL,
-                at,
-                paths=paths,
-                agent=call.agent,
-                task_class=call.task_class,
-                project=project,
-            )
-            missed.append(edits)
 
-        return [select(index, context, session_log) for context in missed]
+        for task_class in (CODE, ""):
+            paths = [path for path, writes in writes_code.items() if writes == bool(task_class)]
+            if paths:
+                request = Context(TOOL, at, paths=paths, agent=call.agent, task_class=task_class)
+                request.project = project
+                missed.append(request)
+
+        return missed
 
     def _add_edit(self, root: str, call: "Call", index: "Index", context: Context) -> None:
         """Add what a tool that writes or installs puts into the project."""

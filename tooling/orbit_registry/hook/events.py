@@ -100,21 +100,14 @@ class Event:
         self.ms = 0.0
 
     def set_selection(self, selection: "Selection", tokens: int) -> None:
-        """Take over a selection; `tokens` are those of the text that is shown."""
-        self.hits = [match.row.id for match in selection.matches]
-        self.omitted = selection.omitted
-        self.skip_reason = selection.skip_reason
-        self.withheld = selection.withheld
+        """Take over a selection, a further part of a reply where there is one before; `tokens` are
+        those of the text that is shown so far.
+        """
+        self.hits = [*self.hits, *(match.row.id for match in selection.matches)]
+        self.omitted += selection.omitted
+        self.withheld = [*self.withheld, *selection.withheld]
         self.tokens = tokens
-
-    def add_selection(self, earlier: "Selection", tokens: int) -> None:
-        """Take over a selection that is shown before the other; `tokens` are those of both."""
-        self.hits = [*(match.row.id for match in earlier.matches), *self.hits]
-        self.withheld = [*earlier.withheld, *self.withheld]
-        self.omitted += earlier.omitted
-        self.tokens = tokens
-        if earlier.matches or earlier.named:
-            self.skip_reason = ""
+        self.skip_reason = "" if tokens else selection.skip_reason
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""

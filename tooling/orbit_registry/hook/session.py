@@ -37,8 +37,8 @@ LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
 
-LATE, CAUGHT_UP = "late", "caught-up"
-"""Marks of a session: it began without an index; what it missed was shown."""
+LATE = "late"
+"""Mark of a session that began without an index, until it was shown what it missed."""
 FAILED, ASKED = "failed", "asked"
 """Marks of a session: a tool failed in it; the agent was asked for a note."""
 NAMEABLE = ("call cap", "session cap", "token cap", "version")
@@ -48,8 +48,8 @@ NAMEABLE = ("call cap", "session cap", "token cap", "version")
 _MARK = "="  # the time, in seconds since 1970, at which the ids were forgotten
 _WORD = "-"  # a mark of the session
 _NAMED = "+"  # an id whose title alone was shown
-_MISSED = "@"  # a path that a call was about when there was no index
-MOST_MISSED, LONGEST_MISSED = 20, 400  # paths of a call, and characters of one
+_MISSED, _MISSED_CODE = "@", "!"  # a path of a call without an index; of one that writes code
+MOST_MISSED, LONGEST_MISSED = 20, 400  # such paths of a session, and bytes of one
 
 
 def safe_name(name: str) -> str:
@@ -118,43 +118,45 @@ class SessionLog:
         finally:
             self.end()
 
-    def note_missed(self, paths: "Iterable[str]") -> None:
-        """Note the paths of a call that found no index."""
-        lines: list[str] = []
-        for path in paths:
-            line = path.replace("%", "%25").replace(" ", "%20")
-            if len(line) <= LONGEST_MISSED and line.split() == [line]:
-                lines.append(f"{_MISSED}{line}\n")
+    def note_missed(self, paths: "Iterable[str]", *, writes_code: bool = False) -> None:
+        """Note the paths of a call that found no index, as far as the session has room for them."""
+        sign = _MISSED_CODE if writes_code else _MISSED
+        words = dict.fromkeys(map(_as_word, paths))
+        wanted = [f"{sign}{word}" for word in words if word]
+        if not wanted:
+            return
 
-        if lines:
-            try:
-                self._lines()
-                self._write("".join(lines[:MOST_MISSED]))
-            finally:
-                self.end()
+        try:
+            noted = [line for line in self._lines() if _is_missed(line)]
+            room = max(0, MOST_MISSED - len(noted))
+            new = [line for line in wanted if line not in noted]
+            if new[:room]:
+                self._write("".join(f"{line}\n" for line in new[:room]))
+        finally:
+            self.end()
 
-    def take_missed(self) -> tuple[bool, list[str]]:
+    def take_missed(self) -> tuple[bool, dict[str, bool]]:
         """Return, once, whether the session began without an index, and the paths of calls that
-        found none.
+        found none, each with whether one of these calls was to write code.
         """
         try:
             lines = self._lines()
-            mark = f"{_WORD}{CAUGHT_UP}"
-            while mark in lines:
-                del lines[: lines.index(mark) + 1]
+            late = f"{_WORD}{LATE}"
+            is_late = late in lines
+            missed: dict[str, bool] = {}
+            for line in filter(_is_missed, lines):
+                path = line[1:].replace("%20", " ").replace("%25", "%")
+                missed[path] = missed.get(path, False) or line[0] == _MISSED_CODE
 
-            is_late = f"{_WORD}{LATE}" in lines
-            missed = dict.fromkeys([line[1:] for line in lines if line[0] == _MISSED])
             if is_late or missed:
-                self._write(f"{mark}\n")
+                self._replace([line for line in lines if line != late and not _is_missed(line)])
 
-            paths = [path.replace("%20", " ").replace("%25", "%") for path in missed]
-            return is_late, paths[-MOST_MISSED:]
+            return is_late, missed
         finally:
             self.end()
 
     def forget(self, unless_within: float = 0) -> None:
-        """Forget the shown ids after a compaction.
+        """Forget the shown ids after a compaction, but not what the session has missed.
 
         Hosts may announce one twice within `unless_within` seconds.
         """
@@ -166,10 +168,8 @@ class SessionLog:
             if unless_within and any(0 <= age < unless_within for age in ages):
                 return
 
-            posix.ftruncate(self._handle, 0)
-            self._torn = False
-            words = [line for line in lines if line[0] == _WORD]
-            self._write("".join(f"{line}\n" for line in (f"{_MARK}{now}", *words)))
+            remaining = [line for line in lines if line[0] == _WORD or _is_missed(line)]
+            self._replace([f"{_MARK}{now}", *remaining])
         finally:
             self.end()
 
@@ -190,6 +190,11 @@ class SessionLog:
         self._torn = bool(content) and not content.endswith("\n")
         return content.split()
 
+    def _replace(self, lines: "list[str]") -> None:
+        posix.ftruncate(self._handle, 0)
+        self._torn = False
+        self._write("".join(f"{line}\n" for line in lines))
+
     def _write(self, text: str) -> None:
         if self._torn:
             text = f"\n{text}"
@@ -197,6 +202,24 @@ class SessionLog:
         content = text.encode()
         if posix.write(self._handle, content) != len(content):
             raise OSError("the disk took a part of it")
+
+
+def _is_missed(line: str) -> bool:
+    return line[0] in (_MISSED, _MISSED_CODE)
+
+
+def _as_word(path: str) -> str:
+    """Return a path as a word of a log; empty for one that is too long or no text in UTF-8."""
+    word = path.replace("%", "%25").replace(" ", "%20")
+    try:
+        size = len(word.encode())
+    except UnicodeEncodeError:  # half of a pair, which JSON can spell
+        return ""
+
+    if size > LONGEST_MISSED or word.split() != [word]:
+        return ""
+
+    return word
 
 
 def apply_caps(
