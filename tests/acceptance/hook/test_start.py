@@ -14,6 +14,7 @@ from tests.files import write_learning
 from orbit_registry.doors.cli.main import run
 from orbit_registry.hook.project import index_file
 from orbit_registry.hook.session import tokens
+from orbit_registry.model.reach import PER_CALL, TOKENS
 
 MOST = 250
 SCOPE = {"paths": ["src/**"]}
@@ -187,3 +188,29 @@ def test_how_work_is_done_is_shown_late_where_the_missed_call_was_to_write_code(
 
     other = {"tool_name": tool, "tool_input": {"file_path": "lib/b.py"}}
     assert ("L-00091" in ids(call("PreToolUse", **other))) == is_shown
+
+
+def test_what_was_missed_and_the_call_share_the_caps_of_one_reply(
+    crowded: Path, call: Call
+) -> None:
+    for number in range(100, 112):
+        name = "m" if number < 106 else "n"
+        summary = f"Number {number} of the learnings for one file, which takes a line of its own"
+        write_learning(crowded, number, summary=summary, scope={"paths": [f"lib/{name}.py"]})
+
+    bring_up_to_date(crowded)
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+    index.unlink()
+    call("SessionStart", source="startup")
+    call("PreToolUse", tool_name="Edit", tool_input={"file_path": "lib/m.py"})
+    index.write_bytes(content)
+
+    text = context(call("PreToolUse", tool_name="Read", tool_input={"file_path": "lib/n.py"}))
+
+    log = (crowded / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    event = json.loads(log[-1])
+    assert event["count"] == len(event["hits"]) == PER_CALL
+    assert event["tokens"] == tokens(text) <= TOKENS
+    named = ids({"hookSpecificOutput": {"additionalContext": text}})
+    assert {f"L-00{number}" for number in range(100, 112)} <= set(named)

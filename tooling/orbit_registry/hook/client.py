@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from orbit_registry.hook.call import Call
+    from orbit_registry.hook.context import Match
     from orbit_registry.hook.index import Index
 else:
     try:
@@ -218,11 +219,14 @@ class HookCall:
         return self._shown(index, contexts), index.behind()
 
     def _shown(self, index: "Index", contexts: list[Context]) -> str:
-        """Return the text for some requests."""
+        """Return the text for some requests, which share the caps of one reply."""
         text = ""
+        shown: list[Match] = []
         for context in contexts:
+            context.earlier, context.earlier_tokens = shown, tokens(text)
             selection = select(index, context, self.session_log)
             text = "\n".join(filter(None, (text, render(selection))))
+            shown = [*shown, *selection.matches]
             self.event.set_selection(selection, tokens(text))
 
         return text

@@ -83,6 +83,10 @@ class Context:
         self.text, self.error = text, error
         self.purposes, self.names = purposes, names
         self.breaks: Mapping[int, tuple[str, str, str]] = {}
+        self.earlier: Sequence[Match] = ()
+        self.earlier_tokens = 0
+        """What the same reply shows already, and its tokens: both count for the caps of a call."""
+
         self.returned = returned or {}
 
         self.min_relevance = min_relevance

@@ -280,6 +280,7 @@ class _Reply:
 
         self._is_brief = context.surface == BRIEF
         self._per_call = context.per_call
+        self._earlier = len(context.earlier)
         self._room = PER_SESSION - len(self._shown)
         self._citations = CITED * max(len(context.paths), 1)
         self._relatives: set[str] = set()
@@ -291,7 +292,7 @@ class _Reply:
             return "already shown"
         if is_cited_only(match.triggers) and not self._citations:
             return "citation cap"
-        if self._per_call and count >= self._per_call:
+        if self._per_call and self._earlier + count >= self._per_call:
             return "call cap"
         if self._is_brief and _is_relative(match.row, self.matches, self._relatives):
             return "version"
@@ -319,8 +320,9 @@ class _Budget:
     """What a reply still has room for."""
 
     def __init__(self, context: Context) -> None:
-        self.tokens = context.tokens - FRAME_TOKENS
-        self._procedural = PROCEDURAL_TOKENS
+        self.tokens = context.tokens - context.earlier_tokens - FRAME_TOKENS
+        procedural = [match for match in context.earlier if match.row.flags & PROCEDURAL]
+        self._procedural = PROCEDURAL_TOKENS - sum(map(_cost, procedural))
         self._of_kind = dict(context.budgets)
         self._per_category = context.per_category
         self._of_category: dict[str, int] = {}
