@@ -278,13 +278,23 @@ def path_words(text: str) -> list[str]:
 
 
 def _within_a_sentence(word: str) -> list[str]:
-    """Return the paths between Chinese, Japanese or Korean words, which no space sets apart."""
-    parts = "".join([sign if ord(sign) < _EAST_ASIAN else " " for sign in word]).split()
-    return [
-        part
-        for part in parts
-        if part != word and looks_like_path(part) and "/" not in (part[0], part[-1])
-    ]
+    """Return the paths between Chinese, Japanese or Korean words, which no space sets apart: those
+    of other letters, else one that begins and ends with such.
+    """
+    narrow = "".join([sign if ord(sign) < _EAST_ASIAN else " " for sign in word])
+    if paths := [part for part in narrow.split() if part != word and _is_whole_path(part)]:
+        return paths
+
+    before, after = len(narrow) - len(narrow.lstrip()), len(narrow.rstrip())
+    middle = word[before:after]
+    if middle and middle != word and _is_whole_path(middle):
+        return [middle]
+
+    return []
+
+
+def _is_whole_path(text: str) -> bool:
+    return looks_like_path(text) and "/" not in (text[0], text[-1])
 
 
 def _path_words(text: str) -> list[str]:
