@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write_learning
 
+from orbit_registry.doors.answers.path_notes import REASONS
 from orbit_registry.doors.cli.main import run
+from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.project import index_file
 from orbit_registry.hook.session import tokens
-from orbit_registry.model.reach import PER_CALL, TOKENS
+from orbit_registry.model.reach import PER_CALL, SKIPS, TOKENS
 
 MOST = 250
 SCOPE = {"paths": ["src/**"]}
@@ -110,27 +113,63 @@ def test_a_late_index_delivers_what_an_edit_missed_once(
     assert json.loads(log[-2])["hits"] == [*expected, *own]
 
 
-def test_explain_says_that_the_last_call_found_no_index(
-    crowded: Path, call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+Noted = Callable[[], str]
+
+
+@pytest.fixture
+def noted(
+    crowded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Noted:
+    """Return what gives the notes of `orbit explain lib/60.py`."""
     monkeypatch.chdir(crowded)
+
+    def notes() -> str:
+        assert run(["explain", "lib/60.py"]) == 0
+        return " ".join(capsys.readouterr().err.split())
+
+    return notes
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [("late", "the session's next call that finds one shows"), ("", "the call named no session")],
+)
+def test_explain_says_that_the_last_call_found_no_index_until_it_is_made_good(
+    crowded: Path, call: Call, noted: Noted, session: str, said: str
+) -> None:
     edit_of_60 = {"tool_name": "Edit", "tool_input": {"file_path": "lib/60.py"}}
     index = Path(index_file(str(crowded)))
     content = index.read_bytes()
+    index.unlink()
+    call("PreToolUse", session=session, **edit_of_60)
+    assert said in noted()
 
-    said: list[bool] = []
-    for session, has_index in (("late", False), ("late", True), ("late", True)):
-        index.unlink(missing_ok=True)
-        if has_index:
-            index.write_bytes(content)
+    if session:
+        call("SessionStart", session=session, source="compact")
+        assert said in noted()
 
-        call("PreToolUse", session=session, **edit_of_60)
-        assert run(["explain", "lib/60.py"]) == 0
-        notes = capsys.readouterr().err
-        said.append("showed nothing: there was no index yet" in notes)
+    index.write_bytes(content)
+    other = {"tool_name": "Edit", "tool_input": {"file_path": "lib/61.py"}}
+    call("PreToolUse", session=session, **other)
+    assert ("showed nothing" in noted()) == (not session)
 
-    assert said == [True, False, False]
-    assert "showed nothing: the session has all that apply" in notes
+    call("PreToolUse", session=session, **edit_of_60)
+    assert "showed nothing" not in noted()
+
+
+@pytest.mark.parametrize("reason", SKIPS)
+def test_explain_says_what_to_do_about_a_silent_call_or_nothing(
+    crowded: Path, noted: Noted, reason: str
+) -> None:
+    event = Event("hook:PreToolUse", time.time())
+    event.session, event.query, event.skip_reason = "s", ["lib/60.py"], reason
+    append(str(crowded), event)
+
+    notes = noted()
+
+    assert ("showed nothing" in notes) == (reason in REASONS)
+    if reason in REASONS:
+        assert REASONS[reason].replace("PATH", "lib/60.py") in notes
 
 
 def test_an_index_that_is_lost_twice_delivers_twice(crowded: Path, call: Call) -> None:

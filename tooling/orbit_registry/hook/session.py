@@ -143,11 +143,7 @@ class SessionLog:
             lines = self._lines()
             late = f"{_WORD}{LATE}"
             is_late = late in lines
-            missed: dict[str, bool] = {}
-            for line in filter(_is_missed, lines):
-                path = line[1:].replace("%20", " ").replace("%25", "%")
-                missed[path] = missed.get(path, False) or line[0] == _MISSED_CODE
-
+            missed = missed_in(lines)
             if is_late or missed:
                 self._replace([line for line in lines if line != late and not _is_missed(line)])
 
@@ -202,6 +198,18 @@ class SessionLog:
         content = text.encode()
         if posix.write(self._handle, content) != len(content):
             raise OSError("the disk took a part of it")
+
+
+def missed_in(lines: "Iterable[str]") -> dict[str, bool]:
+    """Return the paths of calls without an index among the lines of a log, each with whether one
+    of these calls was to write code.
+    """
+    missed: dict[str, bool] = {}
+    for line in filter(_is_missed, lines):
+        path = line[1:].replace("%20", " ").replace("%25", "%")
+        missed[path] = missed.get(path, False) or line[0] == _MISSED_CODE
+
+    return missed
 
 
 def _is_missed(line: str) -> bool:

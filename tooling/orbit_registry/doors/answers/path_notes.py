@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.doors.answers.call import note
 from orbit_registry.hook.events import RETRIEVAL
+from orbit_registry.hook.files import readable_content
 from orbit_registry.hook.other_paths import paths_of
+from orbit_registry.hook.session import FOLDER, LARGEST, missed_in
 from orbit_registry.model.reach import SKIPS, TRIAL
 from orbit_registry.workspace.event_log import events_about
 from orbit_registry.workspace.files import is_there
@@ -49,19 +51,52 @@ def path_notes(registry: Registry, name: str, path: str) -> list[str]:
     return notes
 
 
+REASONS = {
+    "no match": "no record applied then; the next call shows what applies now",
+    "narrowed": "what applies was left out: `orbit explain ID` says when a record is shown",
+    "withheld": f"{SKIPS['withheld']}: `experiment.holdout: 0` in .orbit/config.yaml ends that",
+    "capped": f"{SKIPS['capped']}: `orbit match PATH` lists the records",
+    "deadline": f"{SKIPS['deadline']}: if that happens often, `orbit doctor` says what helps",
+}
+"""What to know of an agent's silence about a file, by its reason; another one needs no note."""
+WAITS = "there was no index yet; the session's next call that finds one shows what was missed"
+WITHOUT_SESSION = (
+    "there was no index yet, and the call named no session that could be shown later what it "
+    "missed: `orbit match PATH` lists the records"
+)
+
+
 def call_notes(registry: Registry, path: str) -> list[str]:
-    """Return why the last call of an agent about a file showed nothing, if it did not."""
+    """Return why the last call of an agent about a file showed nothing, where a person should
+    know: not if its session has the records, from an earlier call or a later one.
+    """
     events = events_about(registry.workspace.state, path)
     last = next(filter(_is_of_agent, events), None)
-    if last is None or last.shown or last.skip_reason not in SKIPS:
+    if last is None or last.shown:
         return []
 
-    moment = datetime.fromtimestamp(last.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    reason = SKIPS[last.skip_reason]
-    if last.skip_reason == "no index":
-        reason = "there was no index yet; the next call of its session shows what it missed"
+    reason = REASONS.get(last.skip_reason, "")
+    if last.skip_reason == "no index" and not last.session:
+        reason = WITHOUT_SESSION
+    elif last.skip_reason == "no index" and _waits(registry, last.session, path):
+        reason = WAITS
 
+    if not reason:
+        return []
+
+    reason = reason.replace("PATH", path)
+    moment = datetime.fromtimestamp(last.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return [note(f"an agent's last call about {path}, {moment}, showed nothing: {reason}")]
+
+
+def _waits(registry: Registry, session: str, path: str) -> bool:
+    """Say whether a session has yet to be shown what a call about a path missed."""
+    if "/" in session:
+        return False  # no name of a session's log
+
+    log = registry.workspace.state / "log" / FOLDER / session
+    lines = readable_content(str(log), LARGEST).decode("utf-8", "replace").split()
+    return path in missed_in(lines)
 
 
 def _is_of_agent(event: LoggedEvent) -> bool:
