@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from orbit_registry.agents.agent import load_agent
 from orbit_registry.agents.install import install as installation
 from orbit_registry.doors.cli.main import run
+from orbit_registry.hook.events import Event, append
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -355,3 +356,28 @@ def test_a_home_that_cannot_be_read_is_no_fault_of_orbit(
 
     assert run(words) in (0, 1)
     assert "Traceback" not in capsys.readouterr().err
+
+
+NONE, MATCHED, UNASKED = "no index", "no match", "nothing asked"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "level", "words"),
+    [
+        ([NONE, NONE, MATCHED], "ok", "2 of 3 calls found no index"),
+        ([MATCHED, NONE, NONE], "ok", "2 of 3 calls found no index"),
+        ([NONE, NONE, NONE, MATCHED], "ok", "3 of 4 calls found no index"),
+        ([MATCHED, NONE, UNASKED, NONE, NONE], "warning", "the newest 3 calls found no index"),
+    ],
+)
+def test_calls_without_an_index_are_a_warning_as_long_as_none_finds_one(
+    workspace: Path, capsys: Capture, reasons: list[str], level: str, words: str
+) -> None:
+    for reason in reasons:
+        event = Event("hook:PreToolUse", time.time())
+        event.session, event.query, event.skip_reason = "s", ["README.md"], reason
+        append(str(workspace), event)
+
+    data = examined(capsys)
+
+    assert words in found(data, level, "log")

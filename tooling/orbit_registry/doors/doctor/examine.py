@@ -481,6 +481,9 @@ def _hook_name(state: HookState) -> str:
 
 
 LATE_SHARE = 0.01
+UNREADY = 3
+"""Calls in a row without an index: a session may begin with one or two before the first sync ends.
+"""
 NAMED = 5
 
 
@@ -540,7 +543,13 @@ def _log(counts: LogCounts, met: LogScan, log: str, installed: bool) -> Iterator
         )
 
     unready = counts.skips["no index"]
-    if unready > LATE_SHARE * counts.calls:
+    if counts.without_index >= UNREADY:
+        message = (
+            f"the newest {plural(counts.without_index, 'call')} found no index: the sync that each "
+            "starts in the background may fail"
+        )
+        yield Finding("warning", "log", message, log, "`orbit sync` makes it, or says why not")
+    elif unready > LATE_SHARE * counts.calls:
         message = (
             f"{unready} of {plural(counts.calls, 'call')} found no index, as in a new clone or "
             "work tree; the next call of such a session shows what they missed"

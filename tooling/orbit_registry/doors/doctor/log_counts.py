@@ -8,6 +8,9 @@ from orbit_registry.hook.events import RETRIEVAL, SYNCED
 from orbit_registry.model.reach import TRIAL
 from orbit_registry.workspace.event_log import LoggedEvent
 
+ENDED_BEFORE = frozenset(("nothing asked", "too large", "deadline"))
+"""Reasons of calls that may have ended before they looked for the push index."""
+
 
 @dataclass(slots=True)
 class LogCounts:
@@ -20,6 +23,8 @@ class LogCounts:
     faults: Counter[str] = field(default_factory=Counter)
     sessions: set[str] = field(default_factory=set)
     first: float | None = None
+    without_index: int = 0
+    """Newest calls in a row that looked for the push index and found none."""
 
 
 def counts_of(events: Iterable[LoggedEvent]) -> LogCounts:
@@ -45,5 +50,10 @@ def _count(counts: LogCounts, event: LoggedEvent) -> None:
     counts.calls += 1
     counts.speaking += bool(event.shown)
     counts.records += len(event.shown)
+    if event.skip_reason == "no index":
+        counts.without_index += 1
+    elif event.skip_reason not in ENDED_BEFORE:
+        counts.without_index = 0
+
     if not event.shown:
         counts.skips[event.skip_reason or "not said"] += 1
