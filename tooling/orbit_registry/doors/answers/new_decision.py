@@ -9,7 +9,7 @@ from orbit_registry.doors.answers.answer import Answer
 from orbit_registry.doors.answers.call import Call
 from orbit_registry.doors.answers.copies import refuse_same_title
 from orbit_registry.doors.answers.inputs import headline_of, text_from
-from orbit_registry.doors.answers.notes import doubts, visibility_of
+from orbit_registry.doors.answers.notes import doubts, unseen_numbers, visibility_of
 from orbit_registry.doors.answers.table import operation
 from orbit_registry.doors.render.hits import near_lines, neighbours_data, show_commands
 from orbit_registry.doors.render.records import record_data
@@ -180,7 +180,7 @@ def _answer(registry: Registry, request: NewAdr, added: AddResult, *, dry_run: b
     data["touches"] = [touch.as_data(record, is_written=not dry_run) for touch in touched]
 
     following = [f"edit {added.document}", *accept, *replacing, *show_commands(near), "orbit check"]
-    notes = [*unknown, *near_lines(near), *doubts(registry, record)]
+    notes = [*unseen_numbers(registry), *unknown, *near_lines(near), *doubts(registry, record)]
     return Answer(data, text, following, notes)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.doors.answers.call import note
-from orbit_registry.errors import OrbitError, did_you_mean, plural
+from orbit_registry.errors import GitError, OrbitError, did_you_mean, plural
 from orbit_registry.formats.dates import first_day
 from orbit_registry.lifecycle.review_due import review_due
 from orbit_registry.model.record import Record
@@ -31,6 +31,16 @@ def visibility_of(
         return registry.visibility(records), []
     except OrbitError as error:
         return {}, [note(f"where agents are shown it is not known: {error.message}")]
+
+
+def unseen_numbers(registry: Registry) -> list[str]:
+    """Return a note if git can't say which numbers other branches have taken."""
+    try:
+        registry.workspace.git.require()
+    except GitError as error:
+        return [note(f"{error.message}, so the numbers of other branches are unknown")]
+
+    return []
 
 
 def empty_notes(registry: Registry, *, by_scope: bool) -> list[str]:
