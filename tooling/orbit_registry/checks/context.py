@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.checks.inputs import Files, Inputs
 from orbit_registry.errors import GitError
+from orbit_registry.formats.conflicts import conflict_line
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording
@@ -195,6 +196,12 @@ class CheckContext(Inputs):
             record for record in self.records if record.path in self.sources and is_ours(record)
         )
         return frozenset(self.sources[record.path].path for record in ours)
+
+    @cached_property
+    def conflicts(self) -> Mapping[str, int]:
+        """The documents in which a merge left both sides, each with the line of the first."""
+        lines = {path: conflict_line(each.text) for path, each in self.documents.by_path.items()}
+        return {path: line for path, line in lines.items() if line}
 
     @cached_property
     def homes(self) -> Mapping[str, tuple[Document, AdrDocument]]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, listed
 from orbit_registry.formats.adr.rejected_option import RejectedOption
+from orbit_registry.formats.conflicts import conflict_line
 from orbit_registry.formats.dates import is_iso_date
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import (
@@ -39,7 +40,6 @@ BY_A_PERSON = (
 )
 REVOKE = "revoke it, take it out of the text, then try again"
 UPDATE = "fleet-update"  # name of the one step that writes inherited records
-_CONFLICT = "\n<<<<<<< "  # with which a part begins that git could not merge
 _LISTED = 3
 LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record
 AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
@@ -76,8 +76,7 @@ def write_step(
 
 def refuse_unmerged(workspace: Workspace, changes: Iterable[FileChange]) -> None:
     """Raise where a merge has left both sides in a file: what is added now is of neither."""
-    marked = (change.path for change in changes if _CONFLICT in f"\n{change.before or ''}")
-    for path in marked:
+    for path in [each.path for each in changes if conflict_line(each.before or "", in_code=True)]:
         if workspace.git.ask("ls-files", "-u", "--", f":(literal){path}"):
             raise RefusedError(
                 f"{path} is in conflict, and a merge left both sides in it; nothing was written",

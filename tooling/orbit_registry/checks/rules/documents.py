@@ -199,6 +199,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         source = context.sources.get(record.path)
         if (
             source is None
+            or source.path in context.conflicts
             or record.path in context.homes
             or source.path not in context.documents.by_path
         ):
@@ -341,6 +342,20 @@ _GLOBAL_DIGITS = 4
 
 
 @check(
+    "ORB714",
+    Severity.ERROR,
+    "finish the merge: `orbit resolve`, or choose in the file, then `git add` it",
+)
+def document_in_conflict(context: CheckContext) -> Iterator[Diagnostic]:
+    """A document has the conflict markers of a merge that is not finished."""
+    homes = {source.path for source in context.sources.values()}
+    for path, line in context.conflicts.items():
+        message = "the document has conflict markers of git, so what it states is not clear"
+        severity = Severity.ERROR if path in homes else Severity.WARNING
+        yield document_in_conflict.at(Location(path, Position(line)), message, severity=severity)
+
+
+@check(
     "ORB707",
     Severity.ERROR,
     "give one of the two headings a number that is free, or delete the entry that is written "
@@ -462,6 +477,9 @@ def _problems(
     context: CheckContext, problem_code: str, code: str, without: Collection[tuple[str, Span]] = ()
 ) -> Iterator[Diagnostic]:
     for path, document in context.documents.by_path.items():
+        if path in context.conflicts:
+            continue
+
         severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
         for entry in document.file.entries:
             if (path, entry.span) in without:
@@ -663,7 +681,7 @@ def record_and_document_differ(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         home = context.homes.get(record.path)
         source = context.sources.get(record.path)
-        if home is None or source is None:
+        if home is None or source is None or source.path in context.conflicts:
             continue
 
         differing = differences(record, home[1])
