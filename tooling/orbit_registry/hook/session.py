@@ -164,8 +164,8 @@ class SessionLog:
             if unless_within and any(0 <= age < unless_within for age in ages):
                 return
 
-            kept = [line for line in lines if line[0] == _WORD or _is_missed(line)]
-            self._replace([f"{_MARK}{now}", *kept])
+            remaining = [line for line in lines if line[0] == _WORD or _is_missed(line)]
+            self._replace([f"{_MARK}{now}", *remaining])
         finally:
             self.end()
 
