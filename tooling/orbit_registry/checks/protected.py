@@ -25,7 +25,6 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.package_sources import is_installer
 from orbit_registry.repository.policy import (
     ATTRIBUTES,
     LISTS,
@@ -36,7 +35,7 @@ from orbit_registry.repository.policy import (
     same_name,
     setting_of,
 )
-from orbit_registry.repository.starters import is_starter, runs_first
+from orbit_registry.repository.starters import alteration, is_starter, runs_first
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.git import Git
@@ -296,13 +295,9 @@ def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterato
     included = dict(_included(head, changed))
     for path in sorted({*filter(is_starter, changed), *included}):
         subject = Subject(path, (path, *included.get(path, ())), _files_state)
-        before, after = policy.starts(path), head.starts(path)
-        if before.starting and not after.starting:
-            yield Change(f"this change takes Orbit out of {path}", subject)
-        elif after.is_weaker(before):
-            yield Change(f"this change alters how {path} starts Orbit", subject)
-        elif is_installer(path) and before.around != after.around:
-            yield Change(f"this change alters where packages come from: {path}", subject)
+        what = alteration(path, policy.starts(path), head.starts(path))
+        if what:
+            yield Change(f"this change {what}", subject)
 
     for path in filter(runs_first, sorted(changed)):
         is_new = policy.git.read(policy.commit, path) is None

@@ -9,15 +9,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from orbit_registry.formats.manifests import is_requirements
 from orbit_registry.formats.toml import load_toml
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.package_sources import (
+    PACKAGE,
     VARIABLE,
     Names,
     Row,
     is_installer,
     is_lock,
     package_sources,
+    requirement_rows,
 )
 
 _AGENT_FILES = """
@@ -40,16 +43,14 @@ _BUILD_FILES = re.compile(
     r"|pyproject\.toml|\.?mise\.toml|[^/]+\.(?:sh|bash|mk))|\.github/actions/.+/action\.ya?ml"
 )
 """Files in which a forge or git calls what may run Orbit."""
-_REQUIREMENTS = re.compile(
-    r"(?:.*/)?(?:[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in)|requirements/[^/]+\.(?:txt|in)"
-    r"|Pipfile|setup\.cfg|environment\.ya?ml|\.tool-versions|[^/]*Dockerfile[^/]*)"
+_LISTS = re.compile(
+    r"(?:.*/)?(?:Pipfile|setup\.cfg|environment\.ya?ml|\.tool-versions|[^/]*Dockerfile[^/]*)"
 )
-"""Files that say which Orbit is installed."""
+"""Files that say which Orbit is installed, as requirements do."""
 _RUN_FIRST = re.compile(
     r"(?:.*/)?(?:site|user)customize\.py|(?:[^/]+/)?orbit_registry(?:\.py|/__init__\.py)"
 )
 """Modules that Python runs before Orbit, or in its place, where it finds them."""
-_PACKAGE = re.compile(r"(?i)(?<![\w.-])orbit[-_]registry(?![\w-])")
 _ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
 _COMMANDS_WORDS = (
     "accept adr apply audit baseline brief capture check clear completion coverage diff "
@@ -174,6 +175,18 @@ class Starts:
         return not before.starting <= self.starting or before.around != self.around
 
 
+def alteration(path: str, before: Starts, after: Starts) -> str:
+    """Return in words what a change does to how a file starts Orbit; empty if it does nothing."""
+    if before.starting and not after.starting:
+        return f"takes Orbit out of {path}"
+    if after.is_weaker(before):
+        return f"alters how {path} starts Orbit"
+    if is_installer(path) and before.around != after.around:
+        return f"alters where packages come from: {path}"
+
+    return ""
+
+
 def is_starter(path: str) -> bool:
     """Say whether a file may start Orbit: for an agent, a forge, git or a build."""
     is_of_agent = any(path == name or path.endswith(f"/{name}") for name in AGENT_FILES)
@@ -186,16 +199,22 @@ def runs_first(path: str) -> bool:
 
 
 def _is_of_build(path: str) -> bool:
-    is_build = _BUILD_FILES.fullmatch(path) or _REQUIREMENTS.fullmatch(path)
-    return is_build is not None or is_installer(path) or is_lock(path)
+    return installs(path) or _BUILD_FILES.fullmatch(path) is not None
+
+
+def installs(path: str) -> bool:
+    """Say whether a file says which packages are installed, and from where."""
+    is_list = is_requirements(path) or _LISTS.fullmatch(path) is not None
+    return is_list or is_installer(path) or is_lock(path)
 
 
 def starts_in(path: str, text: str) -> Starts:
     """Return what in a file of settings starts Orbit."""
-    if is_lock(path) and not _PACKAGE.search(text):
+    if is_lock(path) and not PACKAGE.search(text):
         return Starts(frozenset(), frozenset())
 
-    rows = list(_rows(_value_in(path, text)))
+    is_list = is_requirements(path)
+    rows = list(requirement_rows(text) if is_list else _rows(_value_in(path, text)))
     if _is_of_build(path):
         starting = [row for row in rows if _runs_or_installs_orbit(*row)]
         sources = package_sources(path, text, rows)
@@ -258,10 +277,10 @@ def _left_open(lines: Sequence[str]) -> str:
 
 
 def _runs_or_installs_orbit(names: Names, text: str) -> bool:
-    if _RUNS_ORBIT.search(text) or _PACKAGE.search(text):
+    if _RUNS_ORBIT.search(text) or PACKAGE.search(text):
         return True
 
-    return any(_PACKAGE.search(str(name)) for name in names)
+    return any(PACKAGE.search(str(name)) for name in names)
 
 
 def _folders_aside(rows: Iterable[Row]) -> Collection[Names]:
