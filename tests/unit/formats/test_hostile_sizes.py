@@ -2,6 +2,8 @@
 of their size would not see the end before the test is stopped.
 """
 
+import json
+
 import pytest
 from tests.files import WHEN
 
@@ -26,6 +28,23 @@ def test_a_key_of_too_many_parts_is_not_read() -> None:
         load_toml(KEY)
 
     assert not starts_in("pyproject.toml", KEY).starting
+
+
+SCRIPTS = {
+    "texts without an end": f"<<{'A' * 200}" + "\n" * 9_000,
+    "options of git": "git" + " -c" * 500 + " x",
+    "long options of git": "git" + " --x" * 400 + " x",
+    "quotes": "\\\"" * 200_000 + "'",
+    "brackets": "(if)" * 100_000,
+    "blank lines": "\n" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_ahead_of_the_gate_is_read_once(name: str) -> None:
+    script = SCRIPTS[name] + "\norbit check" * 100
+    steps = json.dumps({"jobs": {"a": {"steps": [{"run": script}]}}})
+    assert starts_in(".github/workflows/gate.yml", steps).starting
 
 
 def test_a_long_circle_of_records_replaces_none() -> None:
