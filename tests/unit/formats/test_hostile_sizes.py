@@ -7,8 +7,10 @@ import json
 import pytest
 from tests.files import WHEN
 
+from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.toml import load_toml
 from orbit_registry.formats.wording import without_markup
+from orbit_registry.formats.yaml import load
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
@@ -45,6 +47,22 @@ def test_a_script_ahead_of_the_gate_is_read_once(name: str) -> None:
     script = SCRIPTS[name] + "\norbit check" * 100
     steps = json.dumps({"jobs": {"a": {"steps": [{"run": script}]}}})
     assert starts_in(".github/workflows/gate.yml", steps).starting
+
+
+ALIASES = {
+    "behind a colon": '{"a":&a "TEXT",MANY}',
+    "in lists": "[&a 'TEXT',MANY]",
+    "behind a colon in brackets": "[{'x':&a 'TEXT'},{MANY}]",
+}
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_a_long_text_is_not_written_out_many_times(name: str) -> None:
+    is_list = name == "in lists"
+    many = ",".join("*a" if is_list else f'"{number}":*a' for number in range(60))
+    text = ALIASES[name].replace("TEXT", "x" * 100_000).replace("MANY", many)
+    with pytest.raises(YamlProblemError, match="aliases expand without bound"):
+        load(text)
 
 
 def test_a_long_circle_of_records_replaces_none() -> None:
