@@ -293,16 +293,24 @@ def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> It
 def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:
     """Yield the files that start Orbit, and no longer do or otherwise."""
     included = dict(_included(head, changed))
-    for path in sorted({*filter(is_starter, changed), *included}):
-        subject = Subject(path, (path, *included.get(path, ())), _files_state)
+    starters = sorted(filter(is_starter, changed))
+    reported: set[str] = set()
+    for path in (*starters, *sorted(included.keys() - starters)):
+        # What a file says is reported once, and not again for each file that names it.
+        files = included.get(path, [])
+        if path not in changed and not reported.isdisjoint(files):
+            continue
+
         what = alteration(path, policy.starts(path), head.starts(path))
         if what:
-            yield Change(f"this change {what}", subject)
+            reported.add(path)
+            yield Change(f"this change {what}", Subject(path, (path, *files), _files_state))
 
     for path in filter(runs_first, sorted(changed)):
         is_new = policy.git.read(policy.commit, path) is None
-        if is_new and head.git.read("HEAD", path) is not None:
-            message = f"this change brings {path}, which Python may run before Orbit"
+        if head.git.read("HEAD", path) is not None:
+            verb = "brings" if is_new else "alters"
+            message = f"this change {verb} {path}, which Python may run before Orbit"
             yield Change(message, _file(path))
 
 
