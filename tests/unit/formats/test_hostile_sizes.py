@@ -29,6 +29,10 @@ def test_a_key_of_too_many_parts_is_not_read() -> None:
     with pytest.raises(ValueError, match="too many parts"):
         load_toml(KEY)
 
+    with pytest.raises(ValueError, match=r"line 2: the key `a\.a\.a"):
+        load_toml(f"x = 1\n[{KEY[:400_000]}]\n")
+
+    assert load_toml(f"x = '{KEY[:1_000]}'\ny = ['{KEY[:1_000]}']")
     assert not starts_in("pyproject.toml", KEY).starting
 
 
@@ -36,7 +40,7 @@ SCRIPTS = {
     "texts without an end": f"<<{'A' * 200}" + "\n" * 9_000,
     "options of git": "git" + " -c" * 500 + " x",
     "long options of git": "git" + " --x" * 400 + " x",
-    "quotes": "\\\"" * 200_000 + "'",
+    "quotes": '\\"' * 200_000 + "'",
     "brackets": "(if)" * 100_000,
     "blank lines": "\n" * 20_000,
 }
