@@ -154,7 +154,7 @@ def replay(
     result = Replay(check.name)
     open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
-    commits = list(newest_commits(git, most, since))[::-1]
+    commits = list(newest_commits(git, most, since, check=True))[::-1]
 
     for start in range(0, len(commits), _BATCH):
         batch: list[Commit] = []

@@ -18,7 +18,7 @@ from orbit_registry.errors import UnreadableFileError, UsageError, plural
 from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.record import BODY, Record
 from orbit_registry.model.votes import parse_time
-from orbit_registry.repository.codec import record_in
+from orbit_registry.repository.codec import record_of_content
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.record_path import record_path
 from orbit_registry.repository.votes import NAME as VOTES
@@ -375,7 +375,7 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
     versions: list[Version] = []
     for folder, kind, (blob, votes, body) in states.met:
         path = f"{folder}/{kind.name}.yaml"
-        record = record_in(texts.get(blob, b""), kind, path)
+        record = record_of_content(texts.get(blob, b""), kind, path)
         votes_text = texts.get(votes, b"") if votes else b""
         if record is not None and votes_text and len(votes_text) <= DOCUMENT_LIMIT:
             parsed_votes, _ = parse_votes(

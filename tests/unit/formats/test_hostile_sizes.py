@@ -2,6 +2,7 @@
 of their size would not see the end before the test is stopped.
 """
 
+import json
 import time
 
 import pytest
@@ -9,8 +10,10 @@ from tests.files import WHEN
 
 from orbit_registry.formats.common_markdown import common_markdown
 from orbit_registry.formats.markdown_html import render_html
+from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.toml import load_toml
 from orbit_registry.formats.wording import without_markup
+from orbit_registry.formats.yaml import load
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
@@ -62,7 +65,44 @@ def test_a_key_of_too_many_parts_is_not_read() -> None:
     with pytest.raises(ValueError, match="too many parts"):
         load_toml(KEY)
 
+    with pytest.raises(ValueError, match=r"line 2: the key `a\.a\.a"):
+        load_toml(f"x = 1\n[{KEY[:400_000]}]\n")
+
+    assert load_toml(f"x = '{KEY[:1_000]}'\ny = ['{KEY[:1_000]}']")
     assert not starts_in("pyproject.toml", KEY).starting
+
+
+SCRIPTS = {
+    "texts without an end": f"<<{'A' * 200}" + "\n" * 9_000,
+    "options of git": "git" + " -c" * 500 + " x",
+    "long options of git": "git" + " --x" * 400 + " x",
+    "quotes": '\\"' * 200_000 + "'",
+    "brackets": "(if)" * 100_000,
+    "blank lines": "\n" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_ahead_of_the_gate_is_read_once(name: str) -> None:
+    script = SCRIPTS[name] + "\norbit check" * 100
+    steps = json.dumps({"jobs": {"a": {"steps": [{"run": script}]}}})
+    assert starts_in(".github/workflows/gate.yml", steps).starting
+
+
+ALIASES = {
+    "behind a colon": '{"a":&a "TEXT",MANY}',
+    "in lists": "[&a 'TEXT',MANY]",
+    "behind a colon in brackets": "[{'x':&a 'TEXT'},{MANY}]",
+}
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_a_long_text_is_not_written_out_many_times(name: str) -> None:
+    is_list = name == "in lists"
+    many = ",".join("*a" if is_list else f'"{number}":*a' for number in range(60))
+    text = ALIASES[name].replace("TEXT", "x" * 100_000).replace("MANY", many)
+    with pytest.raises(YamlProblemError, match="aliases expand without bound"):
+        load(text)
 
 
 def test_a_long_circle_of_records_replaces_none() -> None:

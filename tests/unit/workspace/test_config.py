@@ -103,6 +103,12 @@ MISTAKES = {
         "`designs` (did you mean `design`?); line 6: `duplicates.error` is 80",
         "correct",
     ),
+    "the same mistake in two sections": (
+        HEAD + "adr: {whatever: 1}\nduplicates: {whatever: 1}\n",
+        "config.yaml:3:7: unknown field `whatever` (one of: style, folder, folders, log); line 4: "
+        "unknown field `whatever` (one of: error, warning, meaning)",
+        "correct",
+    ),
     "a style nobody has": (
         HEAD + "adr: {style: wiki}\n",
         '`adr.style` is "wiki"',

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.files import commit, write
 
+from orbit_registry.errors import OrbitError
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.git_log import commits_since, dates_of, newest_commits
 
@@ -150,3 +151,16 @@ def test_dates_of_a_file_follow_its_moves(
         for path, times in dates.items()
     }
     assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}
+
+
+def test_without_its_objects_a_log_is_empty_unless_it_is_asked_for(
+    git_repo: Path, git: Run
+) -> None:
+    write(git_repo, "a.py", "x = 1\n")
+    commit(git_repo, "Start")
+    tree = git(git_repo, "rev-parse", "HEAD^{tree}").strip()
+    (git_repo / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+
+    assert list(newest_commits(Git(git_repo))) == []
+    with pytest.raises(OrbitError):
+        list(newest_commits(Git(git_repo), check=True))

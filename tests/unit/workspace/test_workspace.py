@@ -91,7 +91,7 @@ def test_a_submodule_names_the_project_around_it(git_repo: Path) -> None:
     with pytest.raises(WorkspaceNotFoundError) as caught:
         find_workspace(inner)
 
-    assert f"{git_repo}, which has one: `orbit -C" in (caught.value.hint or "")
+    assert f"{git_repo}, which has records: `orbit -C" in (caught.value.hint or "")
 
 
 def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.package_sources import is_installer
 from orbit_registry.repository.policy import (
     ATTRIBUTES,
     LISTS,
@@ -36,7 +35,7 @@ from orbit_registry.repository.policy import (
     same_name,
     setting_of,
 )
-from orbit_registry.repository.starters import is_starter, runs_first
+from orbit_registry.repository.starters import alteration, is_starter, runs_first
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.git import Git
@@ -294,20 +293,24 @@ def _other_folders(policy: Policy, head: Policy, changed: Collection[str]) -> It
 def _starters(policy: Policy, head: Policy, changed: Collection[str]) -> Iterator[Change]:
     """Yield the files that start Orbit, and no longer do or otherwise."""
     included = dict(_included(head, changed))
-    for path in sorted({*filter(is_starter, changed), *included}):
-        subject = Subject(path, (path, *included.get(path, ())), _files_state)
-        before, after = policy.starts(path), head.starts(path)
-        if before.starting and not after.starting:
-            yield Change(f"this change takes Orbit out of {path}", subject)
-        elif after.is_weaker(before):
-            yield Change(f"this change alters how {path} starts Orbit", subject)
-        elif is_installer(path) and before.around != after.around:
-            yield Change(f"this change alters where packages come from: {path}", subject)
+    starters = sorted(filter(is_starter, changed))
+    reported: set[str] = set()
+    for path in (*starters, *sorted(included.keys() - starters)):
+        # What a file says is reported once, and not again for each file that names it.
+        files = included.get(path, [])
+        if path not in changed and not reported.isdisjoint(files):
+            continue
+
+        what = alteration(path, policy.starts(path), head.starts(path))
+        if what:
+            reported.add(path)
+            yield Change(f"this change {what}", Subject(path, (path, *files), _files_state))
 
     for path in filter(runs_first, sorted(changed)):
         is_new = policy.git.read(policy.commit, path) is None
-        if is_new and head.git.read("HEAD", path) is not None:
-            message = f"this change brings {path}, which Python may run before Orbit"
+        if head.git.read("HEAD", path) is not None:
+            verb = "brings" if is_new else "alters"
+            message = f"this change {verb} {path}, which Python may run before Orbit"
             yield Change(message, _file(path))
 
 

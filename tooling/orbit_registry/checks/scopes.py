@@ -151,8 +151,8 @@ def glob_hint(
     inside = f"{parent}/" if parent else ""
     if f"{inside}{name}" in files:
         return (
-            f"git has `{inside}{name}` as a file or a submodule, and no files below it; an edit "
-            "in a submodule shows the record"
+            f"`{inside}{name}` is a file: write `{inside}{name}`; of a submodule, whose files git "
+            "does not list here, nothing is to do"
         )
 
     near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)

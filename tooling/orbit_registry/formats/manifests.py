@@ -203,9 +203,9 @@ def _requirement(texts: Any, group: str = "") -> _Names:
 
 _MOVED = re.compile(r"/(?:-/)?(?:archive|releases|tarball|tree|zipball)/.*|/-/[^/]*$|[?#].*")
 """What follows the name of a repository, or of a package, in an address."""
+_ARCHIVE = re.compile(r"\.(?:git|tgz|zip|whl|tar(?:\.\w+)?)$")
 _IS_ADDRESS = re.compile(
     r"(?:[a-z]+\+)?(?:https?|ssh|git|file|github|gitlab|bitbucket|link|portal):|git@|\.{0,2}/"
-    r"|[\w.-]+/[\w.-]+(?:#|$)"
 )
 
 
@@ -215,7 +215,7 @@ def _in_address(name: str, address: object, spelling: str, table: str = "") -> _
         return
 
     last = re.split("[/:]", _MOVED.sub("", address).rstrip("/"))[-1]
-    there = _FILE_NAME.match(last.partition("@")[0].removesuffix(".git"))
+    there = _FILE_NAME.match(_ARCHIVE.sub("", last.partition("@")[0]))
     if there is not None and _compared(there[0]) != _compared(name):
         yield _Named(there[0], spelling, table, ADDRESS)
 
@@ -279,8 +279,11 @@ def joined_lines(text: str) -> Iterator[tuple[str, str]]:
         yield "".join(parts), first
 
 
-def _files_named(text: str) -> Iterator[str]:
-    """Yield the files that requirements name by `-r` and `-c`, as they are written."""
+@lru_cache(maxsize=4_096)  # requirements that name each other are asked for many times
+def _files_named(path: str, text: str) -> frozenset[str]:
+    """Return the files of the project that requirements name by `-r` and `-c`."""
+    folder = posixpath.dirname(path)
+    files: set[str] = set()
     for line, _ in joined_lines(text):
         if not line.lstrip().startswith("-"):
             continue
@@ -288,7 +291,10 @@ def _files_named(text: str) -> Iterator[str]:
         for match in _INCLUDED.finditer(line):
             file = match["quoted"] or match["plain"]
             if "://" not in file:
-                yield file
+                files.add(posixpath.normpath(posixpath.join(folder, file)))
+
+    # Files outside of the project are not of this change.
+    return frozenset(file for file in files if not file.startswith(("/", "../"))) - {".", ".."}
 
 
 _MOST_LEVELS = 20
@@ -308,13 +314,8 @@ def files_included(
         seen |= waiting
         includes: set[str] = set()
         for path, text in read(sorted(waiting)).items():
-            folder = posixpath.dirname(path)
-            includes.update(
-                posixpath.normpath(posixpath.join(folder, name)) for name in _files_named(text)
-            )
+            includes |= _files_named(path, text)
 
-        # Files outside of the project are not of this change.
-        includes = {path for path in includes if not path.startswith(("/", "../"))} - {".", ".."}
         included |= includes
         waiting = includes - seen
 
@@ -488,7 +489,7 @@ def _by_tables(row: _Row) -> Callable[[str], _Names]:
                     name = _alias(row, entries[key]) or key
                     spelling = _spelled(row, key)
                     yield _Named(name, spelling, table, group.replace("*", star))
-                    for address in _addresses(entries[key]):
+                    for address in _addresses(row, entries[key]):
                         yield from _in_address(name, address, spelling, table)
 
     return read
@@ -519,13 +520,20 @@ def _alias(row: _Row, value: object) -> Any:
 _PLACES = ("git", "url", "path", "github", "file")
 
 
-def _addresses(value: object) -> Iterator[object]:
+def _addresses(row: _Row, value: object) -> Iterator[str]:
     """Yield the addresses in the value of a key of a table."""
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, Mapping):
-            yield from (part[place] for place in _PLACES if place in part)
-        else:
-            yield part
+            places = (part[place] for place in _PLACES if place in part)
+            yield from (_with_scheme(place) for place in places if isinstance(place, str))
+        elif isinstance(part, str):
+            # A text of this form may as well be a branch.
+            is_place = "address" in row and re.match(row["address"], part)
+            yield _with_scheme(part) if is_place else part
+
+
+def _with_scheme(place: str) -> str:
+    return place if _IS_ADDRESS.match(place) else f"file:{place}"
 
 
 def _spelled(row: _Row, name: str) -> str:

@@ -19,8 +19,10 @@ Data = Mapping[str, object]
 
 _MANY = 1_000  # opening brackets above which the nesting of a text is checked
 _MOST_COPIED = 5_000_000  # characters that a text may have with its aliases written out
-_ANCHOR = re.compile(r"(?:^|[\s\[{,])&([^\s,\[\]{}]+)")
-_ALIAS = re.compile(r"(?:^|[\s\[{,])\*([^\s*,\[\]{}]+)")
+_NAME = r"([\w-]+|[^\s\w*&,\[\]{}])"
+_ANCHOR = re.compile(f"&{_NAME}")
+_ALIAS = re.compile(rf"\*{_NAME}")
+"""Whatever is ahead of it: readers differ in where a name may be."""
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))

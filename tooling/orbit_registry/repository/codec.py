@@ -91,7 +91,7 @@ def decode_record(
     return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
 
 
-def record_in(content: bytes, kind: Kind, path: str) -> Record | None:
+def record_of_content(content: bytes, kind: Kind, path: str) -> Record | None:
     """Return the record in a file as a commit has it; None where it has none that can be read."""
     if len(content) > RECORD_LIMIT:
         return None

@@ -25,7 +25,7 @@ from orbit_registry.formats.manifests import files_included, is_requirements
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
-from orbit_registry.repository.codec import data_in, mapping_in, record_in
+from orbit_registry.repository.codec import data_in, mapping_in, record_of_content
 from orbit_registry.repository.inherited import namespaced, source_of, with_overrides
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.record_path import record_path
@@ -270,7 +270,7 @@ def record_at(kinds: KindTable, path: str, content: bytes) -> Record | None:
     if at is None or not at.is_record or at.is_pending:  # what waits is no policy
         return None
 
-    record = record_in(content, at.kind, path)
+    record = record_of_content(content, at.kind, path)
     if record is None or not at.source:
         return record
     return replace(record, data=namespaced(record.data, at.source))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from orbit_registry.formats.manifests import is_requirements
+from orbit_registry.formats.shell import left_open
 from orbit_registry.formats.toml import load_toml
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.package_sources import (
+    PACKAGE,
     VARIABLE,
     Names,
     Row,
     is_installer,
     is_lock,
     package_sources,
+    requirement_rows,
 )
 
 _AGENT_FILES = """
@@ -40,16 +43,14 @@ _BUILD_FILES = re.compile(
     r"|pyproject\.toml|\.?mise\.toml|[^/]+\.(?:sh|bash|mk))|\.github/actions/.+/action\.ya?ml"
 )
 """Files in which a forge or git calls what may run Orbit."""
-_REQUIREMENTS = re.compile(
-    r"(?:.*/)?(?:[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in)|requirements/[^/]+\.(?:txt|in)"
-    r"|Pipfile|setup\.cfg|environment\.ya?ml|\.tool-versions|[^/]*Dockerfile[^/]*)"
+_LISTS = re.compile(
+    r"(?:.*/)?(?:Pipfile|setup\.cfg|environment\.ya?ml|\.tool-versions|[^/]*Dockerfile[^/]*)"
 )
-"""Files that say which Orbit is installed."""
+"""Files that say which Orbit is installed, as requirements do."""
 _RUN_FIRST = re.compile(
     r"(?:.*/)?(?:site|user)customize\.py|(?:[^/]+/)?orbit_registry(?:\.py|/__init__\.py)"
 )
 """Modules that Python runs before Orbit, or in its place, where it finds them."""
-_PACKAGE = re.compile(r"(?i)(?<![\w.-])orbit[-_]registry(?![\w-])")
 _ORBIT = re.compile(r"(?i)(?<![a-z0-9.-])orbit(?:[-_](?:registry|check))?(?![a-z0-9-]|_[a-z0-9])")
 _COMMANDS_WORDS = (
     "accept adr apply audit baseline brief capture check clear completion coverage diff "
@@ -75,47 +76,46 @@ _ENVIRONMENT = re.compile(
     rf"|PYTHON(?:HOME|PATH|PLATLIBDIR|PYCACHEPREFIX|STARTUP|USERBASE)|{VARIABLE}"
 )
 """A variable that says which program runs, and on what."""
-_GIT = r"\bgit(?: -[cC] (?:[^\s\"']|\"[^\"]*\"|'[^']*')+| --?[\w-]+(?:=\S+)?)*"
+_GIT = r"\bgit(?: -[cC] (?:[^\s\"']|\"[^\"]*\"|'[^']*')+| -(?![cC] )[\w-]+(?:=\S+)?)*"
 _GIT_STEERS = (
     r"(?:checkout|reset|commit|switch|restore|apply|rebase|merge|rm|replace|update-ref"
     r"|symbolic-ref)(?![\w-])"
     r"|branch\b.* (?:-[fMC]|--force)\b|remote set-url"
     r"|config\b.*(?i:insteadof|remote\.|core\.(?:attributes|fsmonitor|hooks|sparse|worktree))"
-    r"|fetch\b.*?[ +](?:refs/heads/)?+(?P<of>[\w./-]+):"
-    r"(?!(?:refs/(?:heads|remotes/\w+)/)?(?P=of)\b)"
+    r"|fetch\b[^;&|]*?[ +](?:refs/heads/)?+(?P<of>[\w./-]+):"
+    r"(?!//|(?:refs/(?:heads|remotes/\w+)/)?(?P=of)\b)"
 )
-_INSTALLS = (
-    r"\b(?:pip3?|uv|uvx|pipx|poetry|pdm)\b.*"
-    r"(?: -[if] | --(?:(?:extra|default|no)-)?ind| --find-l| --trusted)"
+_INSTALLS = re.compile(
+    r"\b(?:pip3?|pipx|uv|poetry|pdm)(?: +(?!run )\S+)*? +(?:add|download|install|lock|sync)\b"
 )
-_ALTERS = r"\b(?:rm|mv|cp|sed|ln|tee|truncate|rsync)\b[^;&|]*\.orbit\b(?!/state)|>\s*[\"']?\.orbit/"
-_STEERING = re.compile(rf"GITHUB_PATH|\bPATH=|{_GIT} (?:{_GIT_STEERS})|{_INSTALLS}|{_ALTERS}")
+_FROM_ELSEWHERE = re.compile(r" -[if] | --(?:(?:extra|default|no)-)?ind| --find-l| --trusted")
+_RECORDS = r"(?<![\w.-])\.orbit(?![\w.-])(?!/state\b)"
+_ALTERS = (
+    rf"\b(?:rm|mv|tee|truncate|sed\b[^;&|]* (?:-\w*i|--in-place))\b[^;&|]*{_RECORDS}"
+    rf"|\b(?:cp|ln|rsync)\b[^;&|]*{_RECORDS}[^;&|\s]*\s*(?:$|[;&|#]|\d?>)|>\s*[\"']?{_RECORDS}/"
+)
+_STEERING = re.compile(rf"GITHUB_PATH|\bPATH=|{_GIT} (?:{_GIT_STEERS})|{_ALTERS}")
 """A line of a step before Orbit that gives it other files or another program."""
 _LASTING = re.compile(r"(?:\becho +[\"']?(\w+)=[^;&]*)?GITHUB_ENV")
 """A line that gives the steps that follow a variable: `echo "NAME=…" >> $GITHUB_ENV`."""
 _COMMAND = r"(?:^|[;&|(){}]|\b(?:then|do|else))\s*"
 """What is before a command of a line."""
 _ENDING = re.compile(
-    rf"set \+e|{_COMMAND}(?:(?:exit|return)\b(?! +[1-9])|alias\b)|\btrap\b.*\bexit\b(?! +[1-9])"
-    r"|\|\| *true|\(\) *\{"
+    rf"set \+e|{_COMMAND}(?:(?:exit|return)\b(?! +[1-9])|alias\b"
+    r"|exec +(?![<>\d{&]|[^;&|]*\borbit))|\btrap\b.*\bexit\b(?! +[1-9])"
+    r"|\(\) *\{"
 )
 """A line of a script that may end it before Orbit, or take Orbit's place."""
+_FORGIVING = re.compile(r"\|\| *true")
+"""A line of which a failure does not count."""
 _MOVING = re.compile(rf"(?:{_COMMAND}(?:cd|pushd|chdir)|\borbit\b.*(?:-C|--root|--project))[ =]")
 """A line that runs what follows, or Orbit, in another folder."""
 _LEAVING = re.compile(r"(?:^|[;&|{}]|\b(?:then|do|else))\s*(?:cd|pushd|chdir)[ ]")
 """A line of a script after which the next ones run in another folder."""
-_QUOTED = re.compile(r"\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|(?m:(?:^|(?<=\s))#.*$)")
-_CONTINUED = re.compile(r"(?:\\|&&|\|\|?)\s*\Z")
-_TEXT = r"(?<!<)<<[-~]?[ ]*[\"']?([A-Za-z_]\w*)"
-_WHOLE_TEXT = re.compile(rf"(?ms){_TEXT}.*?^\s*\1\s*$")
-"""A text within a script, with its last line: `cat <<END`."""
-_LONGEST_SCRIPT, _LONGEST_LINE, _MOST_STARTS = 10_000, 2_000, 20
-"""Characters before Orbit in a script and in one line of it, and lines that start it, up to which
-they are read; a longer line counts as one that steers.
-"""
-_BLOCK = re.compile(rf"(?m){_COMMAND}(?:(if|while|until|for|case)|fi|done|esac)\b")
-_BRACKET = re.compile(r"([{(])|[)}]")
-_OPEN_TEXT = re.compile(rf"{_TEXT}|[\"']")
+_SHELL_FILE = re.compile(r"\.?(?:husky|(?:git-?)?hooks)/[^/.]+")
+"""A file that is a script of a shell, unless its first line names another program."""
+_LONGEST_LINE = 2_000
+"""Characters of a line in a script ahead of Orbit; a longer one counts as one that steers."""
 _SWITCH_IN_LINES = re.compile(
     r"(?i)disable|enable|continue-on-error|allow_failure|\bif:|\bwhen:|set \+e"
 )
@@ -125,6 +125,8 @@ _COLLECTIONS = _SERVERS | {"hooks", "jobs"}
 """Settings whose entries do not depend on each other."""
 _STEPS = frozenset(("before_script", "script", "steps"))
 """Lists whose entries come one after the other."""
+_SCRIPTS = (("before_script",), ("script",))
+"""Those whose entries are the lines of one script."""
 _OF_ALL_WORDS = (
     "before_script default default_stages defaults env exclude fail_fast files include "
     "on variables workflow"
@@ -174,6 +176,18 @@ class Starts:
         return not before.starting <= self.starting or before.around != self.around
 
 
+def alteration(path: str, before: Starts, after: Starts) -> str:
+    """Return in words what a change does to how a file starts Orbit; empty if it does nothing."""
+    if before.starting and not after.starting:
+        return f"takes Orbit out of {path}"
+    if after.is_weaker(before):
+        return f"alters how {path} starts Orbit"
+    if is_installer(path) and before.around != after.around:
+        return f"alters where packages come from: {path}"
+
+    return ""
+
+
 def is_starter(path: str) -> bool:
     """Say whether a file may start Orbit: for an agent, a forge, git or a build."""
     is_of_agent = any(path == name or path.endswith(f"/{name}") for name in AGENT_FILES)
@@ -186,82 +200,97 @@ def runs_first(path: str) -> bool:
 
 
 def _is_of_build(path: str) -> bool:
-    is_build = _BUILD_FILES.fullmatch(path) or _REQUIREMENTS.fullmatch(path)
-    return is_build is not None or is_installer(path) or is_lock(path)
+    return installs(path) or _BUILD_FILES.fullmatch(path) is not None
+
+
+def installs(path: str) -> bool:
+    """Say whether a file says which packages are installed, and from where."""
+    is_list = is_requirements(path) or _LISTS.fullmatch(path) is not None
+    return is_list or is_installer(path) or is_lock(path)
 
 
 def starts_in(path: str, text: str) -> Starts:
     """Return what in a file of settings starts Orbit."""
-    if is_lock(path) and not _PACKAGE.search(text):
+    if is_lock(path) and not PACKAGE.search(text):
         return Starts(frozenset(), frozenset())
 
-    rows = list(_rows(_value_in(path, text)))
+    is_list = is_requirements(path)
+    value = text if is_list else _value_in(path, text)
+    rows = list(requirement_rows(text) if is_list else _rows(value))
     if _is_of_build(path):
         starting = [row for row in rows if _runs_or_installs_orbit(*row)]
         sources = package_sources(path, text, rows)
         return Starts(_settings(starting), _settings(sources))
 
     starting = [row for row in rows if _starts_orbit(*row)]
-    ways: dict[Names, set[str | int]] = {}
+    ways: dict[Names, int] = {}
     for names, _ in starting:
         for end, name in enumerate(names):
-            ways.setdefault(names[:end], set()).add(name)
+            number = name if isinstance(name, int) else 0
+            ways[names[:end]] = max(number, ways.get(names[:end], 0))
 
     aside = _folders_aside(rows)
     around = [row for row in rows if ways and _is_around(*row, ways)]
     around = [row for row in around if not _is_of_checkout(row[0], aside)]
     more = [row for row in around if _is_more(*row)]
     fixed = [row for row in around if row not in more]
-    fixed += _open_before(rows, [names for names, _ in starting])
+    fixed += _open_before(path, value, [names for names, _ in starting])
     starting += chain.from_iterable(_parts(*row) for row in more)
     return Starts(_settings(starting), _settings(map(_without_version, fixed)))
 
 
-def _open_before(rows: Iterable[Row], starting: Iterable[Names]) -> Iterator[Row]:
+def _open_before(path: str, value: object, starting: Iterable[Names]) -> Iterator[Row]:
     """Yield, for each line of a script that starts Orbit, what the lines before it leave open: a
     condition, a loop, a text, a line that is continued.
     """
-    lines: dict[Names, list[tuple[int, str]]] = {}
-    for names, text in rows:
-        lines.setdefault(names[:-1], []).append((int(names[-1]), text))
+    numbers: dict[Names, set[int]] = {}
+    for names in starting:
+        numbers.setdefault(names[:-1], set()).add(int(names[-1]))
 
-    counts: Counter[Names] = Counter()
-    for *script, number in starting:
-        counts[tuple(script)] += 1
-        if counts[tuple(script)] > _MOST_STARTS:
-            yield (*script, 0), f"more than {_MOST_STARTS} lines"
-            continue
+    scripts: dict[Names, list[tuple[Names, str]]] = {}
+    for names, part in _texts(value):
+        if isinstance(part, str) and (names or _is_shell(path, part)):
+            scripts.setdefault(_script_of(names), []).append((names, part))
 
-        before = [text for line, text in sorted(lines[tuple(script)]) if line < int(number)]
-        if before and (is_open := _left_open(before)):
-            yield (*script, 0), is_open
+    for script, parts in scripts.items():
+        lines: list[str] = []
+        starts: list[int] = []
+        at = 0
+        for names, number, line in _lines(parts):
+            if number in numbers.get(names, ()):
+                starts.append(at)
+            lines.append(line)
+            at += len(line)
+
+        if starts:
+            for is_open in left_open("".join(lines), starts).values():
+                yield (*script, 0), is_open
 
 
-def _left_open(lines: Sequence[str]) -> str:
-    """Return what lines of a script leave open; empty where the next one is a command."""
-    text = "\n".join(lines)
-    if len(text) > _LONGEST_SCRIPT:
-        return f"more than {_LONGEST_SCRIPT} characters"
+def _lines(parts: Iterable[tuple[Names, str]]) -> Iterator[tuple[Names, int, str]]:
+    """Yield the lines of a script in order, each with what leads to its text and its number."""
+    for names, text in sorted(parts):
+        for number, line in enumerate(f"{text}\n".splitlines(keepends=True)):
+            yield names, number, line
 
-    plain = _QUOTED.sub(" ", _WHOLE_TEXT.sub(" ", text))
-    if (unfinished := _CONTINUED.search(text) or _OPEN_TEXT.search(plain)) is not None:
-        return unfinished[0]
 
-    opened: list[str] = []
-    for pattern in (_BLOCK, _BRACKET):
-        words: list[str] = []
-        for match in pattern.finditer(plain):
-            words = [*words, match[1]] if match[1] else words[:-1]
-        opened += words
+def _script_of(names: Names) -> Names:
+    """Return what leads to the script that a text is of: some forges join the items of a list."""
+    is_item = names[-2:-1] in _SCRIPTS and isinstance(names[-1], int)
+    return names[:-1] if is_item else names
 
-    return " ".join(opened)
+
+def _is_shell(path: str, text: str) -> bool:
+    program = text.partition("\n")[0]
+    is_other = program.startswith("#!") and "sh" not in program
+    return _SHELL_FILE.fullmatch(path) is not None and not is_other
 
 
 def _runs_or_installs_orbit(names: Names, text: str) -> bool:
-    if _RUNS_ORBIT.search(text) or _PACKAGE.search(text):
+    if _RUNS_ORBIT.search(text) or PACKAGE.search(text):
         return True
 
-    return any(_PACKAGE.search(str(name)) for name in names)
+    return any(PACKAGE.search(str(name)) for name in names)
 
 
 def _folders_aside(rows: Iterable[Row]) -> Collection[Names]:
@@ -300,22 +329,30 @@ def _value_in(path: str, text: str) -> object:
     return value
 
 
-def _rows(value: object) -> Iterator[tuple[Names, str]]:
-    """Yield the values inside of a value, each line of a text as one."""
+def _texts(value: object) -> Iterator[tuple[Names, object]]:
+    """Yield the values inside of a value that have none inside."""
     pending: list[tuple[Names, object]] = [((), value)]
     while pending:
         names, part = pending.pop()
-        if part in ({}, []):
-            yield (*names, 0), _NOTHING
-        elif isinstance(part, Mapping):
+        if isinstance(part, Mapping) and part:
             pending += (((*names, str(name)), inner) for name, inner in part.items())
-        elif isinstance(part, list):
+        elif isinstance(part, list) and part:
             pending += (((*names, number), inner) for number, inner in enumerate(part))
         else:
-            for number, line in enumerate(str(part).splitlines() or [""]):
-                text = line.strip().rstrip(",") if part is not None else _NOTHING
-                if not text.startswith(_COMMENT):
-                    yield (*names, number), text
+            yield names, part
+
+
+def _rows(value: object) -> Iterator[Row]:
+    """Yield the values inside of a value, each line of a text as one."""
+    for names, part in _texts(value):
+        if part is None or part in ({}, []):
+            yield (*names, 0), _NOTHING
+            continue
+
+        for number, line in enumerate(str(part).splitlines() or [""]):
+            text = line.strip().rstrip(",")
+            if not text.startswith(_COMMENT):
+                yield (*names, number), text
 
 
 def _starts_orbit(names: Names, text: str) -> bool:
@@ -380,14 +417,14 @@ def _is_switch(names: Iterable[str | int]) -> bool:
     return any(_SWITCH_NAME.fullmatch(str(name)) for name in names)
 
 
-def _is_around(names: Names, text: str, ways: Mapping[Names, Collection[str | int]]) -> bool:
+def _is_around(names: Names, text: str, ways: Mapping[Names, int]) -> bool:
     """Say whether a value says when or how Orbit is started: `ways` has what leads there, each with
-    the names that lead on.
+    the last number that leads on.
     """
     if _is_of_server(names) or (_is_switch(names) and _ORBIT.search(text)):
         return True
     if _starts_orbit(names, text):
-        return _ENDING.search(text) is not None
+        return _ENDING.search(text) is not None or _FORGIVING.search(text) is not None
 
     # The last part of the way to Orbit that also leads to this value.
     shared = max(end for end in range(len(names)) if names[:end] in ways)
@@ -411,7 +448,7 @@ def _is_around(names: Names, text: str, ways: Mapping[Names, Collection[str | in
     return bool(parent) or name in _OF_ALL
 
 
-def _is_before(names: Names, text: str, shared: int, starting: Collection[str | int]) -> bool:
+def _is_before(names: Names, text: str, shared: int, last: int) -> bool:
     """Say whether an entry of a list, or a line of a text, comes before Orbit and steers it."""
     is_of_lines = len(names) == 1
     if is_of_lines and _SWITCH_IN_LINES.search(text):
@@ -419,7 +456,6 @@ def _is_before(names: Names, text: str, shared: int, starting: Collection[str | 
 
     is_line = shared == len(names) - 1
     is_step = shared > 0 and names[shared - 1] in _STEPS
-    last = max(place for place in starting if isinstance(place, int))
     if not (is_line or is_step) or int(names[shared]) > last:
         return False
 
@@ -435,7 +471,12 @@ def _is_before(names: Names, text: str, shared: int, starting: Collection[str | 
         return lasting[1] is None or _ENVIRONMENT.fullmatch(lasting[1]) is not None
 
     is_checkout = "with" in names and names[-2] in ("ref", "repository")
-    return is_checkout or _STEERING.search(text) is not None
+    return is_checkout or _STEERING.search(text) is not None or _installs_from_elsewhere(text)
+
+
+def _installs_from_elsewhere(line: str) -> bool:
+    commands = re.split("[;&|]", line)
+    return any(_INSTALLS.search(each) and _FROM_ELSEWHERE.search(each) for each in commands)
 
 
 def _without_version(row: Row) -> Row:

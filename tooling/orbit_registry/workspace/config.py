@@ -380,8 +380,8 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
 
 def _problems_of(path: Path, text: str, problems: Iterable[SchemaProblem]) -> ConfigError:
     """Return the error that names each setting that can't be used, with its line and its remedy."""
-    by_message = {problem.message: problem for problem in problems}
-    placed = [(position_of(text, problem.pointer), problem) for problem in by_message.values()]
+    by_pointer = {(problem.pointer, problem.message): problem for problem in problems}
+    placed = [(position_of(text, problem.pointer), problem) for problem in by_pointer.values()]
     placed.sort(key=lambda each: (each[0].line, each[0].column))
 
     position, first = placed[0]

@@ -72,8 +72,14 @@ def commits(git: Git, *words: str, check: bool = False) -> Iterator[Commit]:
     yield from _commits(git.run_fields("log", *_LOG_OPTIONS, *words, check=check))
 
 
-def newest_commits(git: Git, most: int = MOST_COMMITS, since: str = "") -> Iterator[Commit]:
-    """Yield the newest commits without merges, those since a day, moves followed."""
+def newest_commits(
+    git: Git, most: int = MOST_COMMITS, since: str = "", *, check: bool = False
+) -> Iterator[Commit]:
+    """Yield the newest commits without merges, those since a day, moves followed.
+
+    Without `check` there are none where git can't list them, as in a partial clone without a
+    network.
+    """
     if git.head() is None:
         return
 
@@ -81,7 +87,7 @@ def newest_commits(git: Git, most: int = MOST_COMMITS, since: str = "") -> Itera
     if since:
         options.append(f"--since={since}T00:00:00")
 
-    yield from commits(git, *options, "HEAD", "--", check=True)
+    yield from commits(git, *options, "HEAD", "--", check=check)
 
 
 def commits_since(git: Git, revision: str | None, most: int | None = None) -> list[Commit]:

@@ -351,7 +351,7 @@ def _elsewhere(start: Path) -> str:
     outer = _workspace_above(top)
     if outer is not None:
         return (
-            f"{top} is a repository inside {outer}, which has one: `orbit -C "
+            f"{top} is a repository inside {outer}, which has records: `orbit -C "
             f"{shlex.quote(str(outer))} …`; or run `orbit init` for its own records"
         )
 
