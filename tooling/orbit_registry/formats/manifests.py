@@ -533,7 +533,10 @@ def _addresses(row: _Row, value: object) -> Iterator[str]:
 
 
 def _with_scheme(place: str) -> str:
-    return place if _IS_ADDRESS.match(place) else f"file:{place}"
+    if _IS_ADDRESS.match(place):
+        return place
+
+    return f"file:{place}"
 
 
 def _spelled(row: _Row, name: str) -> str:

@@ -34,4 +34,7 @@ def name_of(target: str) -> str:
         return ""
 
     link = LINK_BY_NAME.fullmatch(written(target))
-    return link["wiki"].strip() if link else ""
+    if link:
+        return link["wiki"].strip()
+
+    return ""

@@ -277,7 +277,10 @@ def _lines(parts: Iterable[tuple[Names, str]]) -> Iterator[tuple[Names, int, str
 def _script_of(names: Names) -> Names:
     """Return what leads to the script that a text is of: some forges join the items of a list."""
     is_item = names[-2:-1] in _SCRIPTS and isinstance(names[-1], int)
-    return names[:-1] if is_item else names
+    if is_item:
+        return names[:-1]
+
+    return names
 
 
 def _is_shell(path: str, text: str) -> bool:
