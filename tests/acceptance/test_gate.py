@@ -193,7 +193,7 @@ ABOVE: dict[str, tuple[dict[str, str], list[str]]] = {
     ),
     "requirements": (
         {"requirements-dev.txt": "-i https://forge.example\norbit-registry==0.1.0\n"},
-        ["this change alters how requirements-dev.txt starts Orbit"],
+        ["this change alters how requirements-dev.txt installs Orbit"],
     ),
     "attributes of the records": (
         {".gitattributes": "svc/.orbit/** -diff\n"},

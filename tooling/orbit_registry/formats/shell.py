@@ -35,14 +35,14 @@ def left_open(script: str, starts: Collection[int]) -> Mapping[int, str]:
     a command that always runs.
     """
     reading = _Reading(script)
-    found = dict.fromkeys(starts, _IN_TEXT)
+    open_at = dict.fromkeys(starts, _IN_TEXT)
     at: int | None = 0
     while at is not None and len(reading.open) <= _DEEPEST:
-        if at in found:
-            found[at] = " ".join((*reading.open, reading.joined)).strip()
+        if at in open_at:
+            open_at[at] = " ".join((*reading.open, reading.joined)).strip()
         at = reading.next_line(at)
 
-    return found
+    return open_at
 
 
 class _Reading:

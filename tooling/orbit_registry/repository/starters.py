@@ -151,6 +151,7 @@ _REQUESTS = ("pull_request", "merge_request", "merge_group")
 _VERSION = re.compile(r"(?<=[\w.])(?:@[\w.+-]+|[-:=]v?\d[\w.+-]*|[-:]latest)$")
 """The version of a program or a machine, at the end of its name."""
 _NOTHING = ""
+_SHOWN = 80
 _SHELLS = ("bash", "sh", "pwsh", "powershell", "cmd")
 _YES = "True"
 _COMMENT = ("#", "//")
@@ -181,11 +182,29 @@ def alteration(path: str, before: Starts, after: Starts) -> str:
     if before.starting and not after.starting:
         return f"takes Orbit out of {path}"
     if after.is_weaker(before):
-        return f"alters how {path} starts Orbit"
+        verb = "installs" if installs(path) else "starts"
+        return f"alters how {path} {verb} Orbit ({_difference(before, after)})"
     if is_installer(path) and before.around != after.around:
         return f"alters where packages come from: {path}"
 
     return ""
+
+
+def _difference(before: Starts, after: Starts) -> str:
+    """Return the first setting that is new, or else the first that is not there any more."""
+    lost = sorted((before.around - after.around) | (before.starting - after.starting))
+    for setting in sorted(after.around - before.around):
+        return f"now with `{_shortened(setting)}`"
+
+    return f"no longer with `{_shortened(lost[0])}`"
+
+
+def _shortened(setting: str) -> str:
+    plain = " ".join(setting.replace("`", "'").split())
+    if len(plain) <= _SHOWN:
+        return plain
+
+    return f"{plain[:_SHOWN]}…"
 
 
 def is_starter(path: str) -> bool:
