@@ -85,8 +85,12 @@ _NAMED = "docs/adr/0001-prose.md"  # a name that lets a bare body be read as one
 
 
 def _decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
-    """Return a decision's entry, or its `body.md` read as one; None where it has no text."""
+    """Return a decision's entry, or its `body.md` read as one; None where it has no text, or one
+    in which a merge left both sides.
+    """
     home = context.homes.get(record.path)
+    if home is not None and home[0].path in context.conflicts:
+        return None
     if home is not None:
         return home[1]
     if not record.prose.strip():
